@@ -1,6 +1,6 @@
 // Has the bridge start a process without a client. The container, if there is one, is started for it.
 
-import { CLOSE, MAX_LISTING_BYTES } from "sandbox-stdio/core";
+import { CLOSE, MAX_LISTING_BYTES, SILENCE_MS } from "sandbox-stdio/core";
 import { orderBody, parseStarted, type Started, type StartOrder } from "sandbox-stdio/programs";
 import { readText } from "../base/read-text.ts";
 import { AuthFault } from "../refusal/fault.ts";
@@ -22,7 +22,7 @@ const REFUSALS: Readonly<Record<number, number>> = { 409: CLOSE.conflict, 422: C
 export async function orderProcess(env: BridgeEnv, sandboxKey: string, order: StartOrder): Promise<OrderOutcome> {
   // Not AbortSignal.timeout(): it keeps the object in memory for as long, although there is an answer.
   const given = new AbortController();
-  const timer = setTimeout(() => given.abort(), PATIENCE_MS);
+  const timer = setTimeout(() => given.abort(), env.BRIDGE_URL ? SILENCE_MS : PATIENCE_MS);
   try {
     const path = `/sessions?${new URLSearchParams({ sandbox: sandboxKey })}`;
     const init = {

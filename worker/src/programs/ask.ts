@@ -7,6 +7,8 @@ import { type ProgramAnswer, type ProgramCall, refused, requestOf, unpackAnswer 
 const RETRY_AFTER_SECONDS = 1;
 /** Between two questions to an object that restarts. */
 const PAUSE_MS = 250;
+/** An object restarts within this time. */
+const GRACE_MS = 5_000;
 /** After this many attempts the caller learns that the object can't be reached. */
 const QUESTIONS = 8;
 
@@ -42,18 +44,23 @@ async function asked(
   }
 }
 
-/** Asks until there is an answer. @param again Makes the call to repeat after a restart; it may have less time left. */
-export function askUntilAnswered(target: Target, again: () => ProgramCall): Promise<ProgramAnswer> {
-  return untilAnswered(target, () => ask(target, again()));
+/**
+ * Asks until there is an answer. @param again Makes the call to repeat after a restart; it may have less time left.
+ * @param limitMs As of {@link untilAnswered}.
+ */
+export function askUntilAnswered(target: Target, again: () => ProgramCall, limitMs?: number): Promise<ProgramAnswer> {
+  return untilAnswered(target, () => ask(target, again()), limitMs);
 }
 
-/** @param asked Asks once. */
+/** @param asked Asks once. @param limitMs How long the caller wishes to wait: a little later it is not asked again. */
 export async function untilAnswered(
   { signal }: Pick<Target, "signal">,
   asked: () => Promise<ProgramAnswer>,
+  limitMs = Number.POSITIVE_INFINITY,
 ): Promise<ProgramAnswer> {
+  const untilMs = Date.now() + limitMs + GRACE_MS;
   let answer = await asked();
-  for (let i = 1; i < QUESTIONS && answer.status === 503 && !signal.aborted; i += 1) {
+  for (let i = 1; i < QUESTIONS && answer.status === 503 && !signal.aborted && Date.now() < untilMs; i += 1) {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     answer = await asked();
   }

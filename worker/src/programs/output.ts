@@ -41,7 +41,7 @@ export async function readOutputRoute(request: Request, query: Query, reading: R
     const how = { sinceMs, waitMs, hasTimes, format: isBinary ? "base64" : format } as const;
     return callOf({ type: "read", ...range, ...how }, incarnation);
   };
-  const answer = askUntilAnswered(target, again).finally(leave);
+  const answer = askUntilAnswered(target, again, query.waitMs).finally(leave);
   if (isBinary) return binary(await answer);
   return respondInTime(
     answer.then((answered) => withOutput(answered, format)),

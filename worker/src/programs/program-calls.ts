@@ -37,6 +37,8 @@ import { type StartPorts, Starts } from "./starts.ts";
 
 /** After the last call, output comes for so long as if there were another: most come soon after each other. */
 const LINGER_MS = 5_000;
+/** How much longer than its caller wishes a call may take to reach the bridge, or to learn that it can't. */
+const HOP_PATIENCE_MS = 10_000;
 /** Minimum time between two stored times of a call. */
 const CALLED_STEP_MS = 10_000;
 
@@ -157,7 +159,7 @@ export class ProgramCalls {
   /** @param kept State of a wait that began in an earlier life of this object. @returns Why it can't wait, if so. */
   async #beginWait(call: WaitCall, kept?: KeptWait): Promise<Waiting | ProgramAnswer> {
     await this.#at.ending();
-    const reached = await this.#reach(call, call.incarnation);
+    const reached = await this.#reach(call, call.incarnation, call.operation.timeoutMs);
     if ("status" in reached) return reached;
     const mayType = () => isKeyboardOpen(reached, this.#writerId(call, reached, "api"));
     const isSecret = () => this.#isSecret(call, reached);
@@ -179,7 +181,7 @@ export class ProgramCalls {
     if (operation.type === "create" || operation.type === "run") {
       const refusal = incarnation === undefined ? undefined : this.#refuseOther(call, incarnation);
       if (refusal !== undefined) return refusal;
-      const found = await this.#starts.findOrStart(call, operation.process);
+      const found = await this.#starts.findOrStart(call, operation.process, signal);
       if ("status" in found) return found;
       isNew = found.isNew;
     }
@@ -197,7 +199,8 @@ export class ProgramCalls {
       const description = await describeSession(this.#at.env, record, this.#at.lifecycle.session, writerId);
       return { status: isNew ? 201 : 200, body: description };
     }
-    const reached = await this.#reach(call, operation.type === "run" ? undefined : incarnation);
+    const limitMs = "waitMs" in operation ? operation.waitMs : 0;
+    const reached = await this.#reach(call, operation.type === "run" ? undefined : incarnation, limitMs);
     if ("status" in reached) return reached;
     const shows = operation.type === "run" || operation.type === "read" || operation.type === "screen";
     if (shows && this.#isSecret(call, reached)) return SECRET_ENTRY;
@@ -211,11 +214,15 @@ export class ProgramCalls {
     return state !== undefined && state.asks.length > 0 && isSecretFor(state, this.#askerId(call, reached));
   }
 
-  /** @param incarnation The required process, if any. */
-  async #reach(call: Pick<ProgramCall, "session">, incarnation: string | undefined): Promise<Reached | ProgramAnswer> {
+  /** @param incarnation The required process, if any. @param limitMs How long the caller wishes to wait. */
+  async #reach(
+    call: Pick<ProgramCall, "session">,
+    incarnation: string | undefined,
+    limitMs: number,
+  ): Promise<Reached | ProgramAnswer> {
     const other = incarnation === undefined ? undefined : this.#refuseOther(call, incarnation);
     if (other !== undefined) return other;
-    const reached = await this.#at.lifecycle.reaching.reach();
+    const reached = await this.#at.lifecycle.reaching.reach(HOP_PATIENCE_MS + limitMs);
     if (reached === undefined) return refused(404, "not_found", `no session "${call.session}"`);
     return "code" in reached ? answerOf(reached) : reached;
   }

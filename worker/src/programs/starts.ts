@@ -21,7 +21,7 @@ export interface ProcessLifecycle {
   /** Undefined while nothing is attached, or nothing is known of a process. */
   readonly session: RelaySession | undefined;
   readonly hop: Pick<InnerHop, "client" | "isOpen">;
-  readonly reaching: { reach(): Promise<Reached | Refusal | undefined> };
+  readonly reaching: { reach(patienceMs?: number): Promise<Reached | Refusal | undefined> };
   /** A process has been started: it is the session's from here on. */
   begin(record: SessionRecord, by: Pick<AttachSpec, "actor" | "pass">, asked: ProcessWish): SessionRecord;
   /** Another process takes the name: nothing is kept of this one. */
@@ -36,6 +36,9 @@ export interface StartPorts {
   readonly audit: SessionAudit | undefined;
 }
 
+/** For a caller that does not hear it. */
+const GONE = refused(503, "unavailable", "the caller has gone");
+
 export class Starts {
   readonly #at: StartPorts;
   /** Processes are started one after the other: the second finds the first. */
@@ -45,9 +48,16 @@ export class Starts {
     this.#at = ports;
   }
 
-  /** The process of this name (P2). @returns The answer to give instead, if there is no such process. */
-  findOrStart(call: ProgramCall, process: ProgramProcess): Promise<ProgramAnswer | { readonly isNew: boolean }> {
-    const turn = this.#last.then(() => this.#findOrStart(call, process));
+  /**
+   * The process of this name (P2). @param gone Says that the caller has gone: nothing is started for it, and others wait no longer.
+   * @returns The answer to give instead, if there is no such process.
+   */
+  findOrStart(
+    call: ProgramCall,
+    process: ProgramProcess,
+    gone: AbortSignal,
+  ): Promise<ProgramAnswer | { readonly isNew: boolean }> {
+    const turn = this.#last.then(() => (gone.aborted ? GONE : this.#findOrStart(call, process)));
     this.#last = turn.catch(() => undefined);
     return turn;
   }

@@ -139,7 +139,7 @@ programRoutes.post("/:sandbox/sessions/:session/wait", async (c) => {
     const timeoutMs = Math.max(0, deadlineMs - Date.now());
     return askWaiting(target, { ...call, operation: { type: "wait", until, from, timeoutMs, maxBytes } });
   };
-  return respondInTime(untilAnswered(target, asked).finally(leave), abandon, waitUntil);
+  return respondInTime(untilAnswered(target, asked, timeoutMs).finally(leave), abandon, waitUntil);
 });
 
 programRoutes.post("/:sandbox/sessions/:session/signal", async (c) => {

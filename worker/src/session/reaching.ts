@@ -14,6 +14,7 @@ import type { ProcessState } from "./process-state.ts";
 const CATCH_UP_MS = 10_000;
 /** How long to wait for a bridge that was reachable before. */
 const HOP_PATIENCE_MS = 3_000;
+const NO_ANSWER = { kind: "unreachable", message: "no answer in time", retryAfterSeconds: 1 } as const;
 
 /** The process of a session object, as programs' calls need it. */
 export interface ReachableProcess {
@@ -37,25 +38,29 @@ export class Reaching {
     this.#process = process;
   }
 
-  /** @returns undefined if there is no session. */
-  async reach(): Promise<Reached | Refusal | undefined> {
+  /**
+   * @param patienceMs How long to wait for the bridge's greeting; the hop is opened for the next call all the same. Absent: as long as
+   *   the hop does. @returns undefined if there is no session.
+   */
+  async reach(patienceMs?: number): Promise<Reached | Refusal | undefined> {
     const { state } = this.#process;
     if (state.at === "absent") return undefined;
     if (state.at === "lost") return lostReached(state.record, this.#process.keptLog(state.record));
     if (state.at === "ended" && state.session === undefined) this.#process.restoreEnded(state.record);
     if (state.at === "detached") {
-      const outcome = await this.#process.hop.open();
+      const opening = this.#process.hop.open();
+      const outcome = patienceMs === undefined ? await opening : ((await inTime(opening, patienceMs)) ?? NO_ANSWER);
       if (outcome.kind === "refused" && outcome.status === 404) {
         this.#process.lose();
-        return this.reach();
+        return this.reach(patienceMs);
       }
       if (outcome.kind !== "open") return refusalOf(outcome);
     }
     const { session } = this.#process;
-    if (session === undefined) return this.reach();
+    if (session === undefined) return this.reach(patienceMs);
     // The inner hop broke while no client was attached, so the process may be gone.
     if (!session.hasEnded && !this.#process.hop.isOpen) await this.#askAgain();
-    if (session.hasEnded && session.exit === undefined) return this.reach();
+    if (session.hasEnded && session.exit === undefined) return this.reach(patienceMs);
     const reached = this.#reached(session);
     const { end, exit } = this.#expected;
     const isHere = () => session.log.endOffset >= end && (!exit || session.exit !== undefined);
@@ -65,22 +70,12 @@ export class Reaching {
 
   /** As {@link reach}, with a short time limit. */
   async reachSoon(): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), HOP_PATIENCE_MS);
-    });
-    await Promise.race([this.reach(), late]);
-    if (timer !== undefined) clearTimeout(timer);
+    await inTime(this.reach(), HOP_PATIENCE_MS);
   }
 
   /** Asks for the process of a session in memory, with a short time limit: its received output can be read anyway. */
   async #askAgain(): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), HOP_PATIENCE_MS);
-    });
-    const outcome = await Promise.race([this.#process.hop.open(), late]);
-    if (timer !== undefined) clearTimeout(timer);
+    const outcome = await inTime(this.#process.hop.open(), HOP_PATIENCE_MS);
     if (outcome?.kind === "refused" && outcome.status === 404) this.#process.lose();
   }
 
@@ -122,4 +117,13 @@ export class Reaching {
       },
     };
   }
+}
+
+/** @returns undefined if it takes longer; it goes on. */
+async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer ?? null));
 }

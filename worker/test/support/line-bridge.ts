@@ -34,6 +34,9 @@ export class Bridge {
   inner: InnerServer | undefined;
   typed = "";
   calls = 0;
+  /** Requests that were not answered, with their paths, while the way here was a black hole. */
+  readonly unanswered: string[] = [];
+  #unheard: (() => void)[] | undefined;
   /** For how long the object that went last has asked the bridge to hold on. */
   keptSeconds = 0;
   readonly #stub: DurableObjectStub<SessionObject>;
@@ -70,8 +73,14 @@ export class Bridge {
         },
       },
     });
-    vi.spyOn(globalThis, "fetch").mockImplementation(async (url) => {
+    vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
       const { pathname, searchParams } = new URL(String(url));
+      if (this.#unheard !== undefined) {
+        this.unanswered.push(pathname);
+        return new Promise((_, reject) => {
+          init?.signal?.addEventListener("abort", () => reject(new Error("given up")));
+        });
+      }
       if (pathname === "/sessions") return Response.json({ sessions: [this.#listing] });
       const asked = searchParams.get("offset");
       return this.#open(asked === null ? undefined : Number(asked));
@@ -102,8 +111,12 @@ export class Bridge {
     };
     const inner = new InnerServer(this.session, own, Date.now());
     socket.addEventListener("message", ({ data }) => {
-      inner.receive(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer), Date.now());
-      this.session.tick();
+      const receive = () => {
+        inner.receive(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer), Date.now());
+        this.session.tick();
+      };
+      if (this.#unheard === undefined) receive();
+      else this.#unheard.push(receive);
     });
     socket.addEventListener("close", ({ code }) => {
       inner.closed(code);
@@ -117,6 +130,21 @@ export class Bridge {
     this.doorbell.answered();
     inner.open({ cmd: ["sh"], createdAt: "2026-01-01T00:00:00.000Z", calls: true }, asked);
     return new Response(null, { status: 101, webSocket: pair[0] });
+  }
+
+  /** Nothing comes here from now on, and nobody is told. */
+  goDeaf(): void {
+    this.#unheard = [];
+  }
+
+  /** What was on its way arrives. */
+  async hearAgain(): Promise<void> {
+    const unheard = this.#unheard ?? [];
+    this.#unheard = undefined;
+    // Its end of the connection is the object's own.
+    await runInDurableObject(this.#stub, () => {
+      for (const receive of unheard) receive();
+    });
   }
 
   write(text: string): void {

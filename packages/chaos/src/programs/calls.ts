@@ -14,7 +14,10 @@ export type CallPorts = {
   readonly base: URL;
   readonly tokens: readonly [string, ...string[]];
   readonly report: Report;
-  /** The first attempt is given up after so long, later ones after more: its connection may be half open. Absent: as late as the call. */
+  /**
+   * An attempt is given up after so long, as its connection may be half open, and after as much more for each that was given up before.
+   * Absent: as late as the call.
+   */
   readonly attemptMs?: number;
 };
 
@@ -49,17 +52,19 @@ export class Calls {
   ): Promise<Answer> {
     const { report } = this.#ports;
     const untilMs = performance.now() + PATIENCE_MS;
+    let givenUp = 0;
     for (let attempt = 0; ; attempt += 1) {
       if (performance.now() > untilMs) throw new Error(`No answer to ${method} ${path} in ${PATIENCE_MS / 1000} s`);
       const cut = cutOf();
       report.count("calls");
       try {
-        const { answer, retryAfterMs } = await this.#once(method, path, body, cut, random, attempt);
+        const { answer, retryAfterMs } = await this.#once(method, path, body, cut, random, givenUp);
         // Also where the answer began as 200 and a refusal is its body (R4).
         if (answer.status !== 429 && answer.status !== 503 && answer.body.error !== "unavailable") return answer;
         report.count(`answered ${answer.status}`);
         await pause(Math.min(MOST_PAUSE_MS, retryAfterMs));
       } catch (error) {
+        if (error instanceof Error && error.name === "TimeoutError") givenUp += 1;
         if (error instanceof CutCall || cut !== undefined) report.count(`cut ${cut}`);
         else {
           report.count("broken by the server or the network");
@@ -75,7 +80,7 @@ export class Calls {
     body: object | undefined,
     cut: Cut | undefined,
     random: Random,
-    attempt: number,
+    givenUp: number,
   ) {
     const { base, tokens, attemptMs = PATIENCE_MS } = this.#ports;
     const token = this.#tokenOf.get(random) ?? tokens[this.#turn++ % tokens.length] ?? tokens[0];
@@ -91,7 +96,7 @@ export class Calls {
         headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", Connection: "close" },
         body: body === undefined ? null : text,
         ...streamed,
-        signal: AbortSignal.any([given.signal, AbortSignal.timeout(Math.min(PATIENCE_MS, attemptMs * (1 + attempt)))]),
+        signal: AbortSignal.any([given.signal, AbortSignal.timeout(Math.min(PATIENCE_MS, attemptMs * (1 + givenUp)))]),
       });
       if (cut === "after") {
         await response.body?.cancel();

@@ -1,6 +1,6 @@
 // What runs of the simulation did, replayed in the model: it must allow every step. `MODEL=whole` (test:long) replays each plain fault at
-// each boundary, also of a session that is parked, and three of one whose window holds it; else one. And in copies of the core that break a
-// rule each, a step must be found that it does not allow.
+// each boundary, also of a session that is parked, and three of one whose window holds it, where each costs minutes; else one. And in
+// copies of the core that break a rule each, a step must be found that it does not allow.
 
 import { expect, test } from "vitest";
 import { noteCounts } from "../../../local/src/base/counts.ts";

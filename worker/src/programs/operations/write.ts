@@ -14,6 +14,7 @@ type Unwritten = Extract<WriteOutcome, { type: "unwritten" }>;
 
 /** The bridge must be unreachable for at least this long before the caller learns of it. */
 const HOP_PATIENCE_MS = 10_000;
+const FAULT = { type: "fault" } as const;
 const RETRY_AFTER_SECONDS = 1;
 
 const STATUS: Readonly<Record<string, number>> = {
@@ -54,8 +55,9 @@ export class Writes {
     session.programs.onSettled = () => this.#wake();
     const client = beginCall(session, call, { id, writer: asked.writer }, audit);
     if (client === undefined) return refusal({ type: "unwritten", client: id, code: "too_many_writers" });
+    const untilMs = Date.now() + Math.max(asked.waitMs, HOP_PATIENCE_MS) + (asked.roomMs ?? 0);
     try {
-      const outcome = await this.#turns.of(id, () => this.#saidWithRoom(session, client, asked, ports));
+      const outcome = await this.#inTurn(id, untilMs, () => this.#saidWithRoom(session, client, asked, ports, untilMs));
       if (outcome.type === "unwritten") {
         audit?.note({ type: "refused", error: outcome.code, message: outcome.code }, id, call.actor);
         return refusal(outcome);
@@ -70,12 +72,26 @@ export class Writes {
     }
   }
 
+  /**
+   * Does this after what this writer asked before, if its turn comes in time. What is under way at the end of the time goes on, as the
+   * bridge may have typed it: only the caller waits no longer.
+   */
+  async #inTurn(id: string, untilMs: number, task: () => Promise<WriteOutcome>): Promise<WriteOutcome> {
+    const turn = this.#turns.of(id, async () => (Date.now() < untilMs ? task() : FAULT));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<WriteOutcome>((resolve) => {
+      timer = setTimeout(() => resolve(FAULT), Math.max(0, untilMs - Date.now()));
+    });
+    return Promise.race([turn, late]).finally(() => clearTimeout(timer ?? null));
+  }
+
   /** A full queue is waited for, if the caller wishes: asked again whenever the process has taken more, or has ended. */
   async #saidWithRoom(
     session: RelaySession,
     client: ClientRecord,
     asked: Write,
     ports: WritePorts,
+    untilMs: number,
   ): Promise<WriteOutcome> {
     const deadlineMs = Date.now() + (asked.roomMs ?? 0);
     const unwatch = session.watch(() => {
@@ -83,7 +99,7 @@ export class Writes {
     });
     try {
       for (;;) {
-        const outcome = await said(session, client, asked, ports);
+        const outcome = await said(session, client, asked, ports, untilMs);
         const isFull = outcome.type === "unwritten" && outcome.code === "too_much_input";
         if (!isFull || Date.now() >= deadlineMs) return outcome;
         await this.#settled(deadlineMs - Date.now());
@@ -130,11 +146,12 @@ async function said(
   client: ClientRecord,
   asked: Write,
   { hop, audit }: WritePorts,
+  untilMs: number,
 ): Promise<WriteOutcome> {
   const { at, bytes, keys, paste, enter, eof, once, waitMs } = asked;
   const wish = { at, bytes, keys, paste, enter, eof, once };
   const { answer, withdraw } = hop.write(client, wish);
-  const timer = setTimeout(withdraw, Math.max(waitMs, HOP_PATIENCE_MS));
+  const timer = setTimeout(withdraw, Math.min(untilMs - Date.now(), Math.max(waitMs, HOP_PATIENCE_MS)));
   const outcome = await answer;
   clearTimeout(timer);
   if (outcome.type !== "written") return outcome;
@@ -167,6 +184,7 @@ function refusal({ code, message, expected, holder }: Unwritten): ProgramAnswer 
 }
 
 function unreachable(): ProgramAnswer {
-  const answer = refused(503, "unavailable", "the session can't be reached just now: ask again");
+  const words = 'the session can\'t be reached just now, and may have taken this: ask again with the same "at"';
+  const answer = refused(503, "unavailable", words);
   return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
 }
