@@ -11,6 +11,7 @@ import "../ui/dialogs.css";
 import "../ui/settings.css";
 import "../output/tools.css";
 import "../ui/fingers.css";
+import "../ui/forced-colors.css";
 import {
   type ComponentProps,
   type CSSProperties,
