@@ -271,6 +271,13 @@ const PARTS: readonly Part[] = [
     env: { TYPING_SECONDS: "600" },
   },
   {
+    name: "day",
+    about: "a day on two devices with four others, cuts, a program that asks, a container that dies: each line counted",
+    minutes: 3,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/long/vitest.config.ts", "day"],
+    env: { DAY_ROUNDS: "20" },
+  },
+  {
     name: "mutants",
     about: "1,500 small changes of the sources, which the tests must notice; goes on where it was stopped",
     minutes: 120,

@@ -2,14 +2,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { BrowserContext } from "playwright-core";
 import { expect, test } from "vitest";
 import { dropFiles } from "../../packages/dashboard/test/browser.ts";
-import { system } from "../e2e/support/system/system.ts";
+import { fresh } from "../e2e/support/system/system.ts";
 import { COUNT, counts, expectAllLines } from "./support/counting.ts";
 import { launchFirefox } from "./support/firefox.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import { alone, focused, forgetTabs, hasFocus, typed } from "./support/panes.ts";
+import { addressOf, keyboardSays, tells } from "./support/party.ts";
 import type { Tab } from "./support/tab.ts";
 
 const browser = setUpBrowser(launchFirefox);
@@ -119,6 +119,90 @@ test("after each dialog, after Reader, and after a paste that asks, the keyboard
   expect((await tab.rows()).filter((row) => /^(one|two|typed)$/.test(row))).toEqual(["typed", "one", "two"]);
 });
 
+atLength("a link brings a guest, who looks on, asks to type, types alone, and comes back with a reload", async () => {
+  const sandbox = fresh("party");
+  const ann = await browser.open(await browser.member(), addressOf(sandbox, "Ann"));
+  await ann.shell();
+  await ann.button("Share");
+  const share = ann.page.getByRole("dialog");
+  await share.getByLabel("Who may use the link").selectOption("with the link");
+  await share.getByRole("button", { name: "Copy link" }).click();
+  const url = await share.getByLabel(/^Link, valid/).inputValue();
+  await ann.page.keyboard.press("Escape");
+  await hasKeyboard(ann);
+  // What the button has put on the clipboard is the link.
+  await ann.page.keyboard.type("echo 'copied ");
+  await ann.page.keyboard.press("Control+Shift+V");
+  await ann.page.keyboard.type("'");
+  await ann.page.keyboard.press("Enter");
+  await expect.poll(() => ann.lines()).toContain(`copied ${url}`);
+  const guest = await browser.open(await browser.profile(), url.replace("/?", "/?debug=1&renderer=dom&"));
+  await guest.state("attached");
+  expect(guest.page.url()).not.toContain("#");
+  await tells(ann, "joined as a viewer");
+  await guest.type("no");
+  await tells(guest, "Read only: You are a viewer");
+  await guest.page.reload();
+  await guest.state("attached");
+  await ann.run("clear; echo for the guest");
+  await guest.shows("for the guest");
+
+  await guest.button("Ask to type");
+  await ann.button("Give it");
+  await keyboardSays(guest, "You have the keyboard");
+  await guest.run("echo typed by a guest");
+  await ann.shows("typed by a guest");
+  await ann.type("x");
+  await tells(ann, "Read only: ");
+  await ann.page.keyboard.press("F2");
+  await keyboardSays(guest, "You are a viewer");
+  await ann.run("echo mine again");
+  await guest.shows("mine again");
+  const prompts = (await ann.lines()).filter((line) => line.startsWith("$ "));
+  expect(prompts).toEqual(["$ echo typed by a guest", "$ echo mine again"]);
+  await ann.button("Share");
+  await share.getByRole("button", { name: /^Revoke/ }).click();
+  await guest.page.getByRole("alert").getByText("This link is no longer valid").waitFor();
+});
+
+atLength("an exclusive keyboard is asked for, given and taken from page to page", async () => {
+  const sandbox = fresh("hand");
+  const ann = await browser.open(await browser.member(), addressOf(sandbox, "Ann", "&mode=exclusive"));
+  await ann.shell();
+  const bob = await browser.open(await browser.member(), addressOf(sandbox, "Bob"));
+  await bob.state("attached");
+  await bob.type("x");
+  await tells(bob, "Read only: Ann has the keyboard");
+  await bob.button("Ask");
+  await tells(ann, "Bob asks for the keyboard");
+  await ann.button("Give it");
+  await keyboardSays(bob, "You have the keyboard");
+  await bob.run("echo typed by bob");
+  await ann.shows("typed by bob");
+  await bob.page.reload();
+  await keyboardSays(bob, "You have the keyboard");
+  await bob.run("echo after a reload");
+  await ann.shows("after a reload");
+  await bob.page.getByRole("button", { name: "Give the keyboard to Ann" }).click();
+  await keyboardSays(ann, "You have the keyboard");
+  await ann.run("echo typed by ann");
+  await bob.shows("typed by ann");
+});
+
+atLength("emoji and dictation, which need no key, are typed once, with Reader too", async () => {
+  const { tab } = await browser.shell();
+  await tab.run("clear; stty -echo; echo ready; cat");
+  await tab.shows("ready");
+  for (const reader of ["without", "with"]) {
+    if (reader === "with") await tab.button("Reader");
+    // Playwright's own way here sets the field's value.
+    await tab.page.evaluate(() => document.execCommand("insertText", false, "日本 "));
+    await tab.page.keyboard.type(`aB ${reader}`);
+    await tab.page.keyboard.press("Enter");
+    await tab.shows(`日本 aB ${reader}`);
+  }
+});
+
 atLength(
   "the list finds a session by keys; divided panes are typed into apart, and come back with a reload",
   async () => {
@@ -177,60 +261,49 @@ atLength("the scrollback is searched, a command is gone back to by its mark, and
   await tab.shows("result");
 });
 
-/** Other tests are about the same person: none finds what this one has chosen. */
-async function forgetSettings(profile: BrowserContext): Promise<void> {
-  const headers = { Origin: system.origin };
-  const answer = await profile.request.put(`${system.origin}/api/preferences`, { headers, data: { preferences: {} } });
-  expect(answer.status()).toBe(200);
-}
-
 atLength(
   "a theme, a command's key, and that keys are shown before their echo, are chosen, and kept over a reload",
   async () => {
     const { tab } = await browser.shell();
     const { page } = tab;
     const paper = () => page.locator(".sbx-stage-area").evaluate((area) => getComputedStyle(area).backgroundColor);
-    try {
-      await page.keyboard.press("Control+Shift+Comma");
-      await page.getByRole("combobox", { name: "Scheme" }).selectOption("contrast");
-      await expect.poll(paper).toBe("rgb(0, 0, 0)");
-      const theme = { name: "Forest.json", mimeType: "text/plain", buffer: Buffer.from(FOREST) };
-      await page.getByLabel("Import a theme…").setInputFiles(theme);
-      await expect.poll(paper).toBe("rgb(102, 51, 0)");
-      await page.getByRole("combobox", { name: "Show keys before" }).selectOption("always");
-      await page.getByRole("button", { name: "Change…" }).click();
-      const search = page.getByRole("button", { name: "Search the output: Ctrl+Shift+F; change" });
-      // Escape ends the change, and not the dialog.
-      await search.press("Enter");
-      await page.keyboard.press("Escape");
-      await search.press("Enter");
-      await page.keyboard.press("Control+Shift+KeyO");
-      await page.getByText("Ctrl+Shift+O: Search the output").waitFor();
-      await page.keyboard.press("Escape");
-      await page.reload();
-      await tab.prompt();
-      await page.keyboard.press("Control+Shift+KeyO");
-      await page.getByRole("search").waitFor();
-      await page.keyboard.press("Escape");
-      expect(await paper()).toBe("rgb(102, 51, 0)");
-      // What is shown too early is seen for a moment only.
-      await page.locator(".sbx-echo").evaluate((layer) => {
-        new MutationObserver(() => {
-          if (layer.textContent !== "") layer.setAttribute("data-seen", layer.textContent);
-        }).observe(layer, { childList: true, subtree: true, characterData: true });
-      });
-      await tab.type("ec");
-      await tab.shows("$ ec");
-      browser.link.hold();
-      await tab.type("h");
-      await page.locator('.sbx-echo[data-seen="h"]').waitFor({ state: "attached" });
-      expect(await tab.rows()).toContain("$ ec");
-      browser.link.mend();
-      await tab.shows("$ ech");
-      await expect.poll(() => page.locator(".sbx-echo").textContent()).toBe("");
-    } finally {
-      await forgetSettings(page.context());
-    }
+    await page.keyboard.press("Control+Shift+Comma");
+    await page.getByRole("combobox", { name: "Scheme" }).selectOption("contrast");
+    await expect.poll(paper).toBe("rgb(0, 0, 0)");
+    const theme = { name: "Forest.json", mimeType: "text/plain", buffer: Buffer.from(FOREST) };
+    await page.getByLabel("Import a theme…").setInputFiles(theme);
+    await expect.poll(paper).toBe("rgb(102, 51, 0)");
+    await page.getByRole("combobox", { name: "Show keys before" }).selectOption("always");
+    await page.getByRole("button", { name: "Change…" }).click();
+    const search = page.getByRole("button", { name: "Search the output: Ctrl+Shift+F; change" });
+    // Escape ends the change, and not the dialog.
+    await search.press("Enter");
+    await page.keyboard.press("Escape");
+    await search.press("Enter");
+    await page.keyboard.press("Control+Shift+KeyO");
+    await page.getByText("Ctrl+Shift+O: Search the output").waitFor();
+    await page.keyboard.press("Escape");
+    await page.reload();
+    await tab.prompt();
+    await page.keyboard.press("Control+Shift+KeyO");
+    await page.getByRole("search").waitFor();
+    await page.keyboard.press("Escape");
+    expect(await paper()).toBe("rgb(102, 51, 0)");
+    // What is shown too early is seen for a moment only.
+    await page.locator(".sbx-echo").evaluate((layer) => {
+      new MutationObserver(() => {
+        if (layer.textContent !== "") layer.setAttribute("data-seen", layer.textContent);
+      }).observe(layer, { childList: true, subtree: true, characterData: true });
+    });
+    await tab.type("ec");
+    await tab.shows("$ ec");
+    browser.link.hold();
+    await tab.type("h");
+    await page.locator('.sbx-echo[data-seen="h"]').waitFor({ state: "attached" });
+    expect(await tab.rows()).toContain("$ ec");
+    browser.link.mend();
+    await tab.shows("$ ech");
+    await expect.poll(() => page.locator(".sbx-echo").textContent()).toBe("");
   },
 );
 

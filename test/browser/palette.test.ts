@@ -1,5 +1,5 @@
 // The list of sessions and commands: found, looked at, opened, ended and copied by keyboard.
-import type { BrowserContext } from "playwright-core";
+import type { BrowserContext, Locator } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
 import { system } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
@@ -145,4 +145,23 @@ test("gives a session a name by keys alone, which finds it, stands on its tab, a
   // Its own name is its address, for everybody.
   const path = `${system.origin}/api/sandboxes/${sandbox}/sessions/worker`;
   expect(await (await profile.request.get(path)).json()).toMatchObject({ session: "worker" });
+});
+
+test("in the system's colours what is chosen and pressed has a line, and at 400 % a session's actions are in sight", async () => {
+  const { tab } = await browser.shell();
+  const { page } = tab;
+  await page.emulateMedia({ forcedColors: "active" });
+  const reader = page.getByRole("button", { name: "Reader" });
+  await reader.click();
+  const outline = (one: Locator) => one.evaluate((element) => getComputedStyle(element).outlineStyle);
+  await expect.poll(() => outline(reader)).toBe("dashed");
+  await page.setViewportSize({ width: 320, height: 200 });
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("main");
+  const dialog = page.getByRole("dialog");
+  const chosen = dialog.getByRole("option", { selected: true });
+  await chosen.filter({ hasText: "main" }).waitFor();
+  expect(await outline(chosen)).toBe("solid");
+  const open = dialog.getByRole("button", { name: "Open", exact: true });
+  await expect.poll(() => open.evaluate((button) => button.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
 });

@@ -139,6 +139,29 @@ describe("a collaborative session", () => {
     await wide.waitForData("framed", "false");
     expect(await sizeOf(wide)).toEqual(whole);
   });
+
+  test("K4a: the size is that of a person's window that was used last; the other shows it scaled, and takes its own by a button", async () => {
+    const sandbox = fresh("own-size");
+    const desk = await first(sandbox, "Ann");
+    const whole = await sizeOf(desk);
+    const options = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+    const phone = await page(sandbox, "Ann", "", await browser.member(options));
+    const use = ({ page }: Tab) => page.getByRole("button", { name: "Use my size" });
+    await desk.waitForData("framed", "true");
+    const small = await sizeOf(phone);
+    expect(await sizeOf(desk)).toEqual(small);
+    expect(await use(phone).count()).toBe(0);
+    await use(desk).click();
+    await phone.waitForData("framed", "true");
+    expect([await sizeOf(desk), await desk.data("framed")]).toEqual([whole, "false"]);
+    expect(await use(desk).count()).toBe(0);
+    // The next key is the terminal's.
+    await desk.page.keyboard.type("stty size\n");
+    await phone.shows([...whole].reverse().join(" "));
+    await use(phone).tap();
+    await desk.waitForData("framed", "true");
+    expect([await sizeOf(phone), await phone.data("framed")]).toEqual([small, "false"]);
+  });
 });
 
 describe("a viewer", () => {

@@ -79,6 +79,20 @@ async function startWith(start: StartBrowser): Promise<Started> {
   return { browser, link, state };
 }
 
+/** All tests are about the same person, whose settings follow them into every browser: none finds what another has chosen. */
+async function forgetSettings({ cookies }: StorageState): Promise<void> {
+  const answer = await fetch(`${system.origin}/api/preferences`, {
+    method: "PUT",
+    headers: {
+      Origin: system.origin,
+      Cookie: cookies.map(({ name, value }) => `${name}=${value}`).join("; "),
+      "Content-Type": "application/json",
+    },
+    body: JSON.stringify({ preferences: {} }),
+  });
+  expect(answer.status).toBe(200);
+}
+
 /** @param start Default: starts Chromium. */
 export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
   let shared: Started | undefined;
@@ -99,6 +113,7 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
     const problems = tabs.flatMap((tab) => tab.problems);
     await closeAll();
     use().link.mend();
+    await forgetSettings(use().state);
     expect(problems).toEqual([]);
   });
 

@@ -12,6 +12,8 @@ export type Look = {
   readonly scheme: "dark" | "light" | "contrast";
   readonly isPhone: boolean;
   readonly size?: { readonly width: number; readonly height: number };
+  /** Whether the system chooses the colours. */
+  readonly isForced?: boolean;
 };
 
 /** Each view has all rules in one of them. */
@@ -30,8 +32,26 @@ const phone = (width: number, height: number): Look => ({
   size: { width, height },
 });
 
+/** A window of 1280 by 800 has that much room, whatever its pixels. */
+const zoom = (percent: number, scheme: "dark" | "light"): Look => ({
+  name: `zoom-${percent}`,
+  scheme,
+  isPhone: false,
+  size: { width: 128_000 / percent, height: 80_000 / percent },
+});
+
+const forced = (scheme: "dark" | "light"): Look => ({
+  name: `forced-${scheme}`,
+  scheme,
+  isPhone: false,
+  isForced: true,
+});
+
 /** For pictures, and `test:long -- looks`. */
-export const MORE_PHONES: readonly Look[] = [phone(360, 740), phone(430, 932), phone(640, 320), phone(740, 360)];
+export const MORE_LOOKS: readonly Look[] = [
+  ...[phone(360, 740), phone(430, 932), phone(640, 320), phone(740, 360)],
+  ...[zoom(200, "light"), zoom(400, "dark"), forced("dark"), forced("light")],
+];
 
 /** What emulates fingers, as long as it is there. */
 const touches = new WeakMap<Page, CDPSession>();
@@ -61,6 +81,8 @@ export async function take(tab: Tab, before: Look, look: Look): Promise<void> {
     if ([look, before].some(({ scheme }) => scheme === "contrast"))
       await followsContrast(tab, look.scheme === "contrast");
   }
+  if (look.isForced !== before.isForced)
+    await tab.page.emulateMedia({ forcedColors: look.isForced === true ? "active" : "none" });
   if (look.isPhone !== before.isPhone) await withFingers(tab, look.isPhone);
   if (look !== before) await tab.page.setViewportSize(look.size ?? (look.isPhone ? PHONE : DESK));
   await settled(tab);

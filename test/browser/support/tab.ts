@@ -52,12 +52,6 @@ export class Tab extends TerminalPage {
     return trimmed.slice(0, trimmed.findLastIndex((line) => line !== "") + 1);
   }
 
-  /** A person's settings are kept for all their browsers: another test may have switched it on. */
-  async switchReaderOn(): Promise<void> {
-    const reader = this.page.getByRole("button", { name: "Reader" });
-    if ((await reader.getAttribute("aria-pressed")) !== "true") await reader.click();
-  }
-
   /** Waits until a row of the screen reads just this. */
   override async shows(row: string): Promise<void> {
     const escaped = row.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");

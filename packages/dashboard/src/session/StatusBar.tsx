@@ -1,6 +1,6 @@
 // The bar under the terminal: the connection, its remedies, and the session.
 
-import { Accessibility, EyeOff, FolderTree, History, Upload } from "lucide-react";
+import { Accessibility, EyeOff, FolderTree, History, Scaling, Upload } from "lucide-react";
 import type { Remedy, Status } from "../connection/status.ts";
 import { useTexts } from "../texts/texts-context.ts";
 
@@ -12,6 +12,8 @@ export type StatusBarProps = {
   readonly isFramed: boolean;
   /** The people whose windows set that size. */
   readonly sizedBy: readonly string[];
+  /** Makes this window's size the terminal's; undefined: it already counts, or can't. */
+  readonly onUseSize: (() => void) | undefined;
   readonly link: string | undefined;
   readonly isScreenReaderMode: boolean;
   /** Whether secret input is on; undefined if nothing can be typed. */
@@ -57,6 +59,12 @@ export function StatusBar(props: StatusBarProps) {
         {props.size}
         {isOthers ? ` ${words.sizedBy(props.sizedBy)}` : ""}
       </span>
+      {props.onUseSize === undefined ? null : (
+        <button type="button" className="sbx-quiet" title={words.useSizeTitle} onClick={props.onUseSize}>
+          <Scaling size={14} aria-hidden />
+          <span>{words.useSize}</span>
+        </button>
+      )}
       {props.isSecret === undefined ? null : (
         <button
           type="button"

@@ -11,6 +11,7 @@ import "../ui/dialogs.css";
 import "../ui/settings.css";
 import "../output/tools.css";
 import "../ui/fingers.css";
+import "../ui/forced-colors.css";
 import {
   type ComponentProps,
   type CSSProperties,
@@ -31,7 +32,7 @@ import { TerminalToolsView } from "../output/TerminalToolsView.tsx";
 import { Asks } from "../sharing/Asks.tsx";
 import { takesKeyboard } from "../sharing/hand-over-key.ts";
 import { ParticipantsBar } from "../sharing/ParticipantsBar.tsx";
-import { sizedBy } from "../sharing/participants-model.ts";
+import { isOwnWindowSizing, sizedBy } from "../sharing/participants-model.ts";
 import { TouchKeys } from "../terminal/TouchKeys.tsx";
 import {
   isInDialog,
@@ -65,12 +66,11 @@ const FilesPanel = lazy(() => import("../transfer/FilesPanel.tsx"));
 const RecordingPanel = lazy(() => import("../recording/RecordingPanel.tsx"));
 
 export function Terminal(props: TerminalProps) {
-  const { wsUrl, theme } = props;
+  const { wsUrl, theme, isCompact = false } = props;
   const scheme = useScheme(props.scheme ?? "dark");
   const around = useTexts();
   const texts = useMemo(() => (props.texts === undefined ? around : textsWith(props.texts)), [props.texts, around]);
   const bars = barsOf(props.bars);
-  const { isCompact = false } = props;
   const stage = useRef<HTMLDivElement>(null);
   const section = useRef<HTMLElement>(null);
   const [ownReader, setOwnReader] = useState(false);
@@ -165,6 +165,7 @@ export function Terminal(props: TerminalProps) {
       size={view === undefined ? "" : texts.terminal.size(view.cols, view.rows)}
       isFramed={view?.isFramed ?? false}
       sizedBy={sizedBy(people?.people, texts.people)}
+      onUseSize={view?.isFramed && isOwnWindowSizing(people?.people) ? () => live?.useOwnSize() : undefined}
       link={view?.link}
       onUpload={isReadOnly || live?.files === undefined ? undefined : () => live.files?.uploads.choose()}
       onFiles={files === undefined ? undefined : () => files.togglePanel()}

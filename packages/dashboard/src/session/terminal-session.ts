@@ -303,6 +303,14 @@ export class TerminalSession {
     return sent;
   }
 
+  /** Makes this window's size the terminal's. Only a size that changes counts as a use of the window (K4a). */
+  useOwnSize(): void {
+    const { cols, rows } = this.screen.fits ?? this.#view;
+    this.connection.resize(cols, rows === 1 ? 2 : rows - 1);
+    this.connection.resize(cols, rows);
+    this.screen.focus();
+  }
+
   #fits(cols: number, rows: number): void {
     // Not the PTY's size: two windows that send it back would change each other's size for ever.
     this.connection.resize(cols, rows);

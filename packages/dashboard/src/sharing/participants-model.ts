@@ -8,6 +8,7 @@ import {
   nameOf,
   otherDrivers,
   type Participants,
+  participantOf,
   type ServerMessage,
   soleTypistOf,
 } from "sandbox-stdio/core";
@@ -124,6 +125,17 @@ export class ParticipantsModel extends Store<ParticipantsState> {
   #notice(text: string): ParticipantsState["notice"] {
     return { text, count: this.state.notice.count + 1 };
   }
+}
+
+/** "Bob" of "Bob (2)": the server numbers the windows of a person, and namesakes. */
+const unnumbered = (name: string) => name.replace(/ \(\d+\)$/, "");
+
+/** Whether another window of this person may hold the size, which this one would take if it were used (K4a). */
+export function isOwnWindowSizing(people: Participants | undefined): boolean {
+  if (people === undefined || soleTypistOf(people) !== "") return false;
+  const you = participantOf(people, people.you);
+  if (you?.role !== "driver" || you.name === "") return false;
+  return otherDrivers(people).some(({ name }) => unnumbered(name) === unnumbered(you.name));
 }
 
 /** Names of the other people whose windows set the terminal's size (K4). */

@@ -1,5 +1,5 @@
-// Handles input methods in place of xterm.js, which guesses text from its field, loses or doubles letters, and sends nothing for keys that
-// an input method has processed (keyCode 229).
+// Handles input methods, and text that comes without a key, in place of xterm.js. It guesses text from its field, loses or doubles letters,
+// and sends nothing for keys that an input method has processed (keyCode 229), nor text without a key for users of screen readers.
 
 import type { IDisposable, Terminal } from "@xterm/xterm";
 
@@ -46,6 +46,8 @@ export class InputMethod implements IDisposable {
   #endedAtMs = Number.NEGATIVE_INFINITY;
   /** Whether the last key was left to the method, whose text follows. */
   #isLeft = false;
+  /** Whether the text that comes next is that of a key, which xterm.js sends. */
+  #isOfKey = false;
 
   /** @param terminal Already opened. Its owner calls {@link key} for each key. */
   constructor(terminal: Terminal) {
@@ -59,6 +61,11 @@ export class InputMethod implements IDisposable {
     element.addEventListener("compositionupdate", (event) => this.#compose(event, event.data), options);
     element.addEventListener("compositionend", (event) => this.#commit(event), options);
     element.addEventListener("input", (event) => this.#write(event as InputEvent), options);
+    // The browser inserts a key's text right after its keypress.
+    const expectsText = ({ type }: Event) => {
+      this.#isOfKey = type === "keypress";
+    };
+    for (const type of ["keydown", "keypress", "keyup"]) element.addEventListener(type, expectsText, options);
   }
 
   dispose(): void {
@@ -118,8 +125,12 @@ export class InputMethod implements IDisposable {
 
   #write(event: InputEvent): void {
     const { inputType, data, isComposing } = event;
+    const isOfKey = this.#isOfKey;
+    this.#isOfKey = false;
     // Compositions are sent at their end; xterm.js ignores these events.
-    if (!this.#isLeft || isComposing || inputType.includes("Composition")) return;
+    if (isComposing || inputType.includes("Composition")) return;
+    // Emoji, dictation and touch keyboards need no key for their text.
+    if (!this.#isLeft && (isOfKey || inputType !== "insertText")) return;
     event.stopPropagation();
     if (inputType === "insertText") this.#send(data ?? "");
     else if (inputType === "insertLineBreak") this.#send("\r");

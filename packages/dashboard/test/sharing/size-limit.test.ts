@@ -2,7 +2,7 @@
 
 import type { Participants } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
-import { sizedBy } from "../../src/sharing/participants-model.ts";
+import { isOwnWindowSizing, sizedBy } from "../../src/sharing/participants-model.ts";
 import { ENGLISH } from "../../src/texts/texts.ts";
 
 const PEOPLE: Participants = {
@@ -31,4 +31,16 @@ test("K4: of a shared keyboard it is the smallest of the other drivers', else th
     "by Bob or Dan",
     "by 3 others",
   ]);
+});
+
+test("K4a: the size is to be had where another window of the same person types, and no one types alone", () => {
+  const own = {
+    ...PEOPLE,
+    participants: [...PEOPLE.participants, { id: "e", name: "Ann (2)", role: "driver" as const }],
+  };
+  expect(isOwnWindowSizing(own)).toBe(true);
+  expect(isOwnWindowSizing(PEOPLE)).toBe(false);
+  expect(isOwnWindowSizing({ ...own, you: "c" })).toBe(false);
+  expect(isOwnWindowSizing({ ...own, mode: "exclusive", holder: "e" })).toBe(false);
+  expect(isOwnWindowSizing(undefined)).toBe(false);
 });

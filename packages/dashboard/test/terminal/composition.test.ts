@@ -168,3 +168,36 @@ test("each key of a method is sent once: those that it has looked at and not use
   const sent = `${keys.map(([, , , bytes]) => bytes).join("")}!`;
   await expect.poll(() => process.typed.slice(before.length)).toBe(sent);
 });
+
+test.each(["off", "on"])(
+  "with Reader %s, text without a key is sent, as of emoji and dictation, and text of keys once",
+  async (reader) => {
+    const page = await browser.attached();
+    const { keyboard } = page.page;
+    if (reader === "on") await page.button("Reader");
+    await page.page.locator(".xterm-helper-textarea").focus();
+    const method = new Method(await page.page.context().newCDPSession(page.page));
+    const process = browser.server.process("main");
+    await keyboard.insertText("😀");
+    await keyboard.type("aB~ ");
+    // Said to the microphone while a key is down.
+    await keyboard.down("Shift");
+    await keyboard.insertText("é");
+    await keyboard.up("Shift");
+    await keyboard.down("x");
+    await keyboard.insertText("日本");
+    await keyboard.up("x");
+    await keyboard.press("Enter");
+    await keyboard.insertText("one two");
+    await keyboard.press("Backspace");
+    await method.compose("に");
+    await method.commit("荷");
+    await keyboard.insertText("👩‍💻");
+    await method.write("k");
+    await method.press("Backspace", "Backspace");
+    await keyboard.insertText("ü");
+    await keyboard.type("Z!");
+    await expect.poll(() => process.typed).toMatch(/!$/);
+    expect(process.typed).toBe("😀aB~ éx日本\rone two\x7f荷👩‍💻k\x7füZ!");
+  },
+);

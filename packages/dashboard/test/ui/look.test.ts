@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { COLOURS, coloursOf } from "../../src/sharing/ParticipantsBar.tsx";
 import { ENGLISH, textsWith } from "../../src/texts/texts.ts";
-import type { TerminalPage } from "../browser.ts";
+import { pasteInto, type TerminalPage } from "../browser.ts";
 import { useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
@@ -178,6 +178,15 @@ describe("the look", () => {
     await expect
       .poll(() => inverse.evaluate((span) => [getComputedStyle(span).color, getComputedStyle(span).backgroundColor]))
       .toEqual([black, "rgb(255, 255, 255)"]);
+  });
+
+  test("at 400 % has the answers of a long question in sight", async () => {
+    const page = await browser.attached();
+    await page.page.setViewportSize({ width: 320, height: 200 });
+    await pasteInto(page, Array.from({ length: 20 }, (_, i) => `line ${i}`).join("\n"));
+    const answer = page.page.getByRole("dialog").getByRole("button", { name: "Paste 20 lines" });
+    const isInSight = () => answer.evaluate((button) => button.getBoundingClientRect().bottom <= innerHeight);
+    await expect.poll(isInSight).toBe(true);
   });
 
   test("stands still for a person who wants less motion", async () => {
