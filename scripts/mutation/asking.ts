@@ -81,12 +81,13 @@ class Asking {
   async #askAll(stage: readonly string[]): Promise<void> {
     let tests = stage;
     while (tests.length > 0 && this.#left.size > 0) {
+      const before = this.#left.size;
       const unfinished = await this.#runOnce(tests);
       const from = this.#lastFile === undefined ? 0 : tests.indexOf(this.#lastFile);
       const next =
         unfinished === undefined ? tests.slice(Math.max(0, from)) : tests.filter((test) => unfinished.includes(test));
-      // Nobody knows which mutant it was: the file says nothing.
-      tests = next.length === tests.length && !this.#dropCurrent() ? next.slice(1) : next;
+      // Nobody knows what it was: the file says nothing.
+      tests = next.length === tests.length && this.#left.size === before ? next.slice(1) : next;
     }
   }
 
@@ -121,12 +122,10 @@ class Asking {
     writeFileSync(`${this.#now}.dead`, this.#question.mutants.filter((each) => !this.#left.has(each)).join(" "));
   }
 
-  /** The mutant that was on when the process ended. @returns whether there was one. */
-  #dropCurrent(): boolean {
-    const current = Number(readFileSync(this.#now, "utf8") || Number.NaN);
-    if (!this.#left.has(current)) return false;
-    this.#note(current, { outcome: "hung" });
-    return true;
+  /** The mutant that was on when the process ended. */
+  #dropCurrent(): void {
+    const current = readFileSync(this.#now, "utf8");
+    if (current !== "") this.#note(Number(current), { outcome: "hung" });
   }
 
   /** One after the other, each in a process of its own: a module is loaded once. */

@@ -114,7 +114,7 @@ export default class SwitchRunner extends TestRunner {
     if (run === undefined) return;
     if (run.queue === undefined) shared.hit.fill(0);
     shared.on = run.queue?.at(-1);
-    if (shared.on !== undefined) this.#tell(shared.on);
+    this.#tell(shared.on);
     [this.#startedMs, this.#computedMs] = [now(), computed()];
     shared.untilMs = this.#computedMs + run.computeMs;
   }
@@ -171,7 +171,7 @@ export default class SwitchRunner extends TestRunner {
     test.meta.mutants = { killed, passed, skipped, doubtful, outside };
   }
 
-  #tell(mutant: number): void {
-    if (this.#setup.now !== undefined) this.#fs?.writeFileSync(this.#setup.now, String(mutant));
+  #tell(mutant: number | undefined): void {
+    if (this.#setup.now !== undefined) this.#fs?.writeFileSync(this.#setup.now, String(mutant ?? ""));
   }
 }

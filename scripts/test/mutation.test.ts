@@ -45,7 +45,7 @@ async function outcomesOf(source: string, tests: string): Promise<Record<string,
     stages: [[file]],
     slowestMs: 3_000,
     testsFor: () => [file],
-    stageEnded: () => {},
+    stageEnded: () => undefined,
     note: (number, outcome) => {
       const { start, end, replacement } = mutants.get(number) as Mutant;
       outcomes[`${source.slice(start, end)} -> ${replacement}`] = outcome;
