@@ -1,30 +1,25 @@
 // `npm run mutate [-- --count 1500 --seed N ROOM…]`: changes the sources in small ways and looks which of the changes the tests notice. Keeps a ledger in
 // docs/proof/mutants.jsonl, so that a run which was stopped goes on, and `--status` prints each room's score and the survivors.
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { appendFileSync, globSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { parseSync } from "vite";
 import { readTextIfPresent } from "../packages/local/src/base/files.ts";
-import { BIN, ROOT } from "../packages/local/src/base/paths.ts";
+import { ROOT } from "../packages/local/src/base/paths.ts";
 import { Random } from "../packages/local/src/base/random.ts";
-import { applyMutant, type Mutant, mutantsOf, type SyntaxNode } from "./mutation/mutants.ts";
-import { MUTATION_ROOMS, type MutationRoom, type RunnerAnswer, type RunnerSetup } from "./mutation/rooms.ts";
+import { askTests, type Outcome } from "./mutation/asking.ts";
+import { type Mutant, mutantsOf, type SyntaxNode, withSwitches } from "./mutation/mutants.ts";
+import { MUTATION_ROOMS, type MutationRoom, type MutationSuite } from "./mutation/rooms.ts";
 import { writeProofPage } from "./pages/proof-page.ts";
 import { partsNamed, readWords, wholeNumber } from "./suites/task-words.ts";
 import { fingerprint, readTree } from "./tree/tree.ts";
 
 const LEDGER = join(ROOT, "docs/proof/mutants.jsonl");
-/** What the tests of a text as it is may take, at the most. */
-const MOST_MS = 1_800_000;
-/** After so many mutants the tests must still pass without one: nothing of a mutant may stay. */
-const CHECKED_EVERY = 25;
-/** A mutant has made its tests endless if they take so many times as long as without it, and a minute. */
-const ENDLESS = 10;
+/** By which a source asks whether a mutant is on. */
+const IS = "globalThis.mutants.is";
 /** Search at random for long: asked only about what the others did not notice. */
 const LONG =
-  /\/(budget|feed|fuzz|hostile-client|simulation|crowd-simulation|query-filter|viewer-link|xterm-limits)\.test\.ts$/;
+  /\/(budget|feed|fuzz|hostile-client|model|traces|mutants|exploration|two-clients|simulation|crowd-simulation|query-filter|viewer-link|xterm-limits)\.test\.ts$/;
 
 interface LedgerLine {
   readonly room: string;
@@ -37,17 +32,23 @@ interface LedgerLine {
   readonly line: number;
   readonly was: string;
   readonly kind: string;
-  readonly outcome: "killed" | "survived" | "hung";
+  readonly outcome: Outcome["outcome"];
   readonly by?: string;
 }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { count: { type: "string", default: "1500" }, seed: { type: "string" }, status: { type: "boolean" } },
+  options: {
+    count: { type: "string", default: "1500" },
+    seed: { type: "string" },
+    status: { type: "boolean" },
+    slowest: { type: "string", default: "3" },
+  },
 });
 const { seed: givenSeed = String(Math.floor(Math.random() * 2 ** 31)) } = values;
 const rooms = readWords(() => partsNamed("room", MUTATION_ROOMS, positionals, (name, word) => name.startsWith(word)));
 const count = readWords(() => wholeNumber("--count", values.count));
+const slowest = readWords(() => wholeNumber("--slowest", values.slowest));
 const seed = readWords(() => wholeNumber("--seed", givenSeed));
 const tree = readTree();
 
@@ -67,7 +68,7 @@ function candidatesOf(room: MutationRoom): Candidate[] {
     });
 }
 
-const inputsOfRoom = new Map(rooms.map((room) => [room.name, fingerprint(tree.inputsOf([room.tests]))]));
+const inputsOfRoom = new Map(rooms.map((room) => [room.name, fingerprint(tree.inputsOf([room.suite.tests]))]));
 const keyOf = (line: Pick<LedgerLine, "file" | "inputs" | "start" | "end" | "replacement">): string =>
   [line.file, line.inputs, line.start, line.end, line.replacement].join(" ");
 
@@ -91,72 +92,11 @@ function sample(count: number): Candidate[] {
   return all.slice(0, count);
 }
 
-class Runner {
-  readonly #room: MutationRoom;
-  #child: ChildProcess | undefined;
-
-  constructor(room: MutationRoom) {
-    this.#room = room;
-  }
-
-  /** @returns `hung` if the mutant's tests came to no end, and the process had to be ended. */
-  async run(
-    path: string,
-    text: string,
-    tests: readonly string[],
-    limitMs: number,
-  ): Promise<RunnerAnswer | { outcome: "hung" }> {
-    this.#child ??= await this.#start();
-    const child = this.#child;
-    const over = new AbortController();
-    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(limitMs)]);
-    const answer = once(child, "message", { signal });
-    const exit = once(child, "exit", { signal }).then(() => [{ outcome: "hung" }]);
-    child.send({ path, text, tests });
-    try {
-      const [message] = await Promise.race([answer, exit]);
-      return message as RunnerAnswer;
-    } catch {
-      this.stop();
-      return { outcome: "hung" };
-    } finally {
-      over.abort();
-    }
-  }
-
-  async #start(): Promise<ChildProcess> {
-    const { config, runtime, tests } = this.#room;
-    const setup: RunnerSetup = {
-      root: join(ROOT, tests),
-      config: config === undefined ? undefined : join(ROOT, config),
-    };
-    const child = fork(join(ROOT, "scripts/mutation/runner.ts"), [JSON.stringify(setup)], {
-      cwd: ROOT,
-      execPath: runtime === "bun" ? join(BIN, "bun") : process.execPath,
-      execArgv: runtime === "bun" ? ["--bun"] : [],
-      env: { ...process.env, SIM_RUNS: "20" },
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
-    });
-    child.once("exit", () => {
-      if (this.#child === child) this.#child = undefined;
-    });
-    await once(child, "message");
-    return child;
-  }
-
-  stop(): void {
-    this.#child?.kill("SIGKILL");
-    this.#child = undefined;
-  }
-}
-
 function printScores(): void {
   const ledger = readLedger();
   for (const room of rooms) {
-    // One that hung says nothing of the tests: the machine may have been slow.
     const lines = ledger.filter(
-      ({ room: name, inputs, outcome }) =>
-        name === room.name && inputs === inputsOfRoom.get(room.name) && outcome !== "hung",
+      ({ room: name, inputs }) => name === room.name && inputs === inputsOfRoom.get(room.name),
     );
     const survivors = lines.filter(({ outcome }) => outcome === "survived");
     const score = lines.length === 0 ? "-" : (100 - (100 * survivors.length) / lines.length).toFixed(1);
@@ -168,65 +108,70 @@ function printScores(): void {
   }
 }
 
-/** The tests that are about the file come first, then those of its room, last those that search for long: most mutants meet the first alone. */
-function nearestFirst(file: string, tests: readonly string[]): string[] {
-  const name = basename(file, ".ts");
-  const room = `/test/${basename(dirname(file))}/`;
-  const isNear = (path: string): boolean => path.includes(name) || readFileSync(path, "utf8").includes(`/${name}.ts"`);
-  const stage = (path: string): number => (LONG.test(path) ? 3 : isNear(path) ? 0 : path.includes(room) ? 1 : 2);
+/** Tests of the rooms come first, last those that search for long. */
+function nearestFirst(of: readonly Candidate[], tests: readonly string[]): string[] {
+  const rooms = new Set(of.map(({ file }) => `/test/${basename(dirname(file))}/`));
+  const stage = (path: string): number =>
+    LONG.test(path) ? 2 : [...rooms].some((room) => path.includes(room)) ? 0 : 1;
   return tests.toSorted((one, other) => stage(one) - stage(other));
+}
+
+async function trySuite(suite: MutationSuite, candidates: readonly Candidate[]): Promise<void> {
+  const byNumber = new Map(candidates.map((candidate, number) => [number, candidate]));
+  const texts = new Map<string, string>();
+  for (const file of new Set(candidates.map((candidate) => candidate.file))) {
+    const mutants = new Map<number, Mutant>();
+    for (const [number, candidate] of byNumber) if (candidate.file === file) mutants.set(number, candidate.mutant);
+    texts.set(join(ROOT, file), withSwitches(readFileSync(join(ROOT, file), "utf8"), mutants, IS));
+  }
+  const testsOf = (some: readonly Candidate[]): string[] => {
+    const affected = tree.affectedTests([...new Set(some.map(({ file }) => file))]);
+    const tests = affected.filter((path) => path.startsWith(`${suite.tests}/`)).map((path) => join(ROOT, path));
+    return nearestFirst(some, tests);
+  };
+  const nameOf = (number: number): string => {
+    const { file, mutant } = byNumber.get(number) as Candidate;
+    const text = readFileSync(join(ROOT, file), "utf8");
+    const [line] = [text.slice(0, mutant.start).split("\n").length];
+    return `    ${file}:${line} ${mutant.kind}: ${text.slice(mutant.start, mutant.end).slice(0, 60)} -> ${mutant.replacement}`;
+  };
+  let tried = 0;
+  const note = (number: number, outcome: Outcome): void => {
+    const { room, file, mutant } = byNumber.get(number) as Candidate;
+    const text = readFileSync(join(ROOT, file), "utf8");
+    const { start, end, replacement, kind } = mutant;
+    const [line, was] = [text.slice(0, start).split("\n").length, text.slice(start, end).slice(0, 200)];
+    const inputs = inputsOfRoom.get(room.name) ?? "";
+    const row: LedgerLine = { room: room.name, file, inputs, start, end, replacement, line, was, kind, ...outcome };
+    appendFileSync(LEDGER, `${JSON.stringify(row)}\n`);
+    tried += 1;
+    console.log(
+      `${tried}/${candidates.length} ${outcome.outcome} ${file}:${line} ${was.split("\n")[0]} -> ${replacement}`,
+    );
+  };
+  const tests = testsOf(candidates);
+  const stages = [false, true].map((isLong) => tests.filter((path) => LONG.test(path) === isLong));
+  await askTests({
+    ...{ suite, texts, note, stages, slowestMs: 1_000 * slowest, mutants: [...byNumber.keys()] },
+    stageEnded: (left) =>
+      console.log(`${left.length} of ${candidates.length} are not noticed yet:\n${left.map(nameOf).join("\n")}`),
+    testsFor: (number) => testsOf([byNumber.get(number) as Candidate]).filter((path) => !LONG.test(path)),
+  });
 }
 
 async function tryAll(): Promise<void> {
   const done = new Set(readLedger().map(keyOf));
-  const runners = new Map(rooms.map((room) => [room, new Runner(room)]));
   mkdirSync(dirname(LEDGER), { recursive: true });
   const left = sample(count).filter(
     ({ room, file, mutant }) => !done.has(keyOf({ file, inputs: inputsOfRoom.get(room.name) ?? "", ...mutant })),
   );
   console.log(`${left.length} are not in the ledger yet`);
-  /** How long the tests of a folder take, which pass without a mutant: else every one would seem to be noticed. */
-  const soundMs = new Map<string, number>();
-  for (const [index, { room, file, mutant }] of left.entries()) {
-    const text = readFileSync(join(ROOT, file), "utf8");
-    const tests = tree.affectedTests([file]).filter((path) => path.startsWith(`${room.tests}/`));
-    const paths = tests.map((path) => join(ROOT, path));
-    const nearest = nearestFirst(file, paths);
-    const runner = runners.get(room);
-    if (runner === undefined) continue;
-    if (!soundMs.has(room.tests)) {
-      const from = performance.now();
-      const all = globSync(`${room.tests}/test/**/*.test.ts`, { cwd: ROOT }).map((path) => join(ROOT, path));
-      const unchanged = await runner.run(join(ROOT, file), text, all, MOST_MS);
-      if (unchanged.outcome !== "survived")
-        throw new Error(`Tests of ${room.tests} fail without a mutant: ${JSON.stringify(unchanged)}`);
-      soundMs.set(room.tests, performance.now() - from);
-      const broken = await runner.run(join(ROOT, file), 'throw new Error("broken");', all, MOST_MS);
-      if (broken.outcome !== "killed") throw new Error(`A file that throws breaks no test of ${room.tests}: ${file}`);
-    }
-    const limitMs = Math.ceil(60_000 + ENDLESS * (soundMs.get(room.tests) ?? 0));
-    if (index % CHECKED_EVERY === CHECKED_EVERY - 1) {
-      const unchanged = await runner.run(join(ROOT, file), text, nearest, MOST_MS);
-      if (unchanged.outcome !== "survived")
-        throw new Error(`Something of a mutant has stayed: ${JSON.stringify(unchanged)}`);
-    }
-    const answer = await runner.run(join(ROOT, file), applyMutant(text, mutant), nearest, limitMs);
-    const line: LedgerLine = {
-      room: room.name,
-      file,
-      inputs: inputsOfRoom.get(room.name) ?? "",
-      ...mutant,
-      line: text.slice(0, mutant.start).split("\n").length,
-      was: text.slice(mutant.start, mutant.end).slice(0, 200),
-      ...answer,
-    };
-    appendFileSync(LEDGER, `${JSON.stringify(line)}\n`);
-    writeProofPage();
-    console.log(
-      `${index + 1}/${left.length} ${answer.outcome} ${file}:${line.line} ${line.was.split("\n")[0]} -> ${mutant.replacement}`,
+  for (const suite of new Set(left.map(({ room }) => room.suite)))
+    await trySuite(
+      suite,
+      left.filter(({ room }) => room.suite === suite),
     );
-  }
-  for (const runner of runners.values()) runner.stop();
+  writeProofPage();
 }
 
 if (!values.status) await tryAll();

@@ -4,58 +4,75 @@ export interface MutationRoom {
   readonly name: string;
   /** Folder of the sources, from the top of the checkout. */
   readonly sources: string;
+  readonly suite: MutationSuite;
+  /** Percent of the mutants that must be noticed. */
+  readonly goal: number;
+}
+
+/** Tests that run together over all mutants of some rooms. */
+export interface MutationSuite {
   /** Folder of the tests that may notice. */
   readonly tests: string;
   /** vitest's configuration; absent: that of a package which needs nothing. */
   readonly config?: string;
   readonly runtime: "node" | "bun";
-  /** Percent of the mutants that must be noticed. */
-  readonly goal: number;
 }
 
-const CORE = "packages/sandbox-stdio";
-const core = (room: string): MutationRoom => ({
-  name: `core/${room}`,
-  sources: `${CORE}/src/${room}`,
-  tests: CORE,
-  runtime: "node",
-  goal: 90,
-});
-const worker = (room: string): MutationRoom => ({
-  name: `worker/${room}`,
-  sources: `worker/src/${room}`,
-  tests: "worker",
-  config: "worker/vitest.config.ts",
-  runtime: "node",
-  goal: 0,
+const CORE: MutationSuite = { tests: "packages/sandbox-stdio", runtime: "node" };
+const BRIDGE: MutationSuite = { tests: "sandbox", config: "sandbox/vitest.config.ts", runtime: "bun" };
+const WORKER: MutationSuite = { tests: "worker", config: "worker/vitest.config.ts", runtime: "node" };
+
+const room = (name: string, sources: string, suite: MutationSuite, goal = 0): MutationRoom => ({
+  ...{ name, sources, suite, goal },
 });
 
 export const MUTATION_ROOMS: readonly MutationRoom[] = [
-  ...["session", "output", "input", "hop", "client", "server"].map(core),
-  {
-    name: "bridge/process",
-    sources: "sandbox/src/process",
-    tests: "sandbox",
-    config: "sandbox/vitest.config.ts",
-    runtime: "bun",
-    goal: 0,
-  },
-  ...["session", "sockets", "records", "auth", "tickets", "limits"].map(worker),
+  ...["session", "output", "input", "hop", "client", "server"].map((name) =>
+    room(`core/${name}`, `${CORE.tests}/src/${name}`, CORE, 90),
+  ),
+  room("bridge/process", "sandbox/src/process", BRIDGE),
+  ...["session", "sockets", "records", "auth", "tickets", "limits"].map((name) =>
+    room(`worker/${name}`, `worker/src/${name}`, WORKER),
+  ),
 ];
 
+/** What the process that runs tests is told when it starts. */
 export interface RunnerSetup {
-  /** Absolute paths. */
+  /** Absolute paths, as are all others. */
   readonly root: string;
   readonly config?: string | undefined;
-}
-
-export interface RunnerRequest {
-  /** Absolute path of the source. */
-  readonly path: string;
-  /** Its text meanwhile; absent: its own. */
-  readonly text?: string;
-  /** Absolute paths of test files, in the order in which they run: the first failure ends the run. */
+  /** Texts with switches, by the paths of the sources. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** Test files, in the order in which they run. */
   readonly tests: readonly string[];
+  /** The mutants that are asked about. */
+  readonly mutants: readonly number[];
+  /** If there is one, it is on from the start, and nothing else is tried. */
+  readonly from?: number | undefined;
+  /** A test that computes longer is asked about none. */
+  readonly slowestMs: number;
+  /** A file into which the number of the mutant is written that is on, for whoever looks whether it hangs; absent in workerd. */
+  readonly now?: string | undefined;
 }
 
-export type RunnerAnswer = { readonly outcome: "killed"; readonly by: string } | { readonly outcome: "survived" };
+/** What the tests are told: {@link RunnerSetup} without the texts. */
+export type SwitchSetup = Pick<RunnerSetup, "mutants" | "from" | "slowestMs" | "now">;
+
+/** What a test has found, in its `meta`. */
+export interface TestFindings {
+  /** Mutants that it noticed. */
+  readonly killed: readonly number[];
+  /** Those that it ran over without being bothered. */
+  readonly passed: readonly number[];
+  /** Those that it ran over, and takes too long to be asked. */
+  readonly skipped: readonly number[];
+  /** Noticed, but the test failed without them after it: it says nothing. */
+  readonly doubtful: number;
+  /** Run over outside of a test: when modules were loaded, or by hooks. */
+  readonly outside: readonly number[];
+}
+
+export type RunnerMessage =
+  | { readonly type: "test"; readonly file: string; readonly name: string; readonly findings: TestFindings }
+  | { readonly type: "failed"; readonly name: string; readonly why: string }
+  | { readonly type: "end"; readonly unfinished: readonly string[] };

@@ -1,75 +1,73 @@
-// A process of `npm run mutate`: holds one vitest, and runs given test files over a source file with another text, which never reaches the
-// disk. Told by messages what to run; answers each with the outcome. Its parent ends it if it hangs.
-import { createVitest, type TestSpecification, type Vitest } from "vitest/node";
-import type { RunnerAnswer, RunnerRequest, RunnerSetup } from "./rooms.ts";
+// A process of `npm run mutate`: runs given test files over sources that hold mutants, whose texts never reach the disk. Tells of each
+// test what it found, and at the end which files did not come to theirs.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startVitest, type TestCase, type TestSpecification } from "vitest/node";
+import type { RunnerMessage, RunnerSetup, SwitchSetup } from "./rooms.ts";
 
-/** Absolute paths of the test files, in the order in which they run. */
-let order: readonly string[] = [];
-let mutated: { readonly path: string; readonly text: string } | undefined;
+// Whoever started it is gone.
+process.on("disconnect", () => process.exit(0));
+const setup = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as RunnerSetup;
+const { root, config, texts, tests, mutants, from, slowestMs, now } = setup;
+const told: SwitchSetup = { mutants, from, slowestMs, now };
+const tell = (message: RunnerMessage): void => void process.send?.(message);
+const runner = join(import.meta.dirname, "switch.ts");
 
-const setup = JSON.parse(process.argv[2] ?? "") as RunnerSetup;
 /** For a package whose tests need nothing. */
 const PLAIN = {
   config: false as const,
-  root: setup.root,
+  root,
   include: ["test/**/*.test.ts"],
   pool: "threads",
   isolate: false,
 };
-const vitest: Vitest = await createVitest(
+const vitest = await startVitest(
+  "test",
+  [...tests],
   {
-    ...(setup.config === undefined ? PLAIN : { config: setup.config }),
-    watch: true,
-    bail: 1,
-    reporters: [{}],
+    ...(config === undefined ? PLAIN : { config }),
+    ...{
+      watch: false,
+      update: "none",
+      maxWorkers: 1,
+      cache: false,
+      fsModuleCache: false,
+      bail: from === undefined ? 0 : 1,
+    },
+    runner,
+    provide: { mutation: told },
     testTimeout: 60_000,
-    maxWorkers: 1,
-    cache: false,
-    // What was transformed for a run before would stand for the mutant.
-    fsModuleCache: false,
+    reporters: [
+      {
+        onTestCaseResult(test: TestCase) {
+          const findings = test.meta().mutants;
+          const result = test.result();
+          if (result.state === "failed")
+            tell({ type: "failed", name: test.fullName, why: result.errors[0]?.message ?? "" });
+          else if (findings !== undefined)
+            tell({ type: "test", file: test.module.moduleId, name: test.fullName, findings });
+        },
+      },
+    ],
     sequence: {
       sequencer: class {
         shard = (files: TestSpecification[]) => files;
         sort = (files: TestSpecification[]) =>
-          files.toSorted((one, other) => order.indexOf(one.moduleId) - order.indexOf(other.moduleId));
+          files.toSorted((one, other) => tests.indexOf(one.moduleId) - tests.indexOf(other.moduleId));
       },
     },
   },
   {
-    plugins: [
-      {
-        name: "mutant",
-        load: (id) => (mutated !== undefined && id.split("?")[0] === mutated.path ? mutated.text : undefined),
-      },
-    ],
+    plugins: [{ name: "mutants", enforce: "pre", load: (id) => texts[id.split("?")[0] ?? ""] }],
     server: { watch: null },
   },
 );
-await vitest.standalone();
-const known = new Map<string, TestSpecification>();
-for (const specification of await vitest.globTestSpecifications()) known.set(specification.moduleId, specification);
-
-async function run({ path, text, tests }: RunnerRequest): Promise<RunnerAnswer> {
-  // Else the mutant before would stay beside this one.
-  if (mutated !== undefined) vitest.invalidateFile(mutated.path);
-  mutated = text === undefined ? undefined : { path, text };
-  vitest.invalidateFile(path);
-  order = tests;
-  const specifications = tests.flatMap((file) => known.get(file) ?? []);
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
-  // It tells of all files that it knows, also of those that failed in an earlier run and are not of this one.
-  const failed = testModules.find((module) => tests.includes(module.moduleId) && module.state() === "failed");
-  if (failed === undefined && unhandledErrors.length === 0) return { outcome: "survived" };
-  const [test] = failed === undefined ? [] : [...failed.children.allTests("failed")];
-  const result = test?.result();
-  const why = result?.state === "failed" ? (result.errors[0]?.message.split("\n")[0] ?? "") : "";
-  return { outcome: "killed", by: `${test?.fullName ?? failed?.moduleId ?? "an error outside of the tests"}: ${why}` };
-}
-
-// One after the other: the next text must not take this one's place before its tests have ended.
-let last: Promise<unknown> = Promise.resolve();
-process.on("message", (request: RunnerRequest) => {
-  last = last.then(async () => process.send?.(await run(request)));
-});
-process.on("disconnect", () => process.exit(0));
-process.send?.({ outcome: "ready" });
+const modules = vitest.state.getTestModules();
+for (const module of modules)
+  for (const error of module.errors()) tell({ type: "failed", name: module.moduleId, why: error.message });
+const finished = new Set(
+  modules.filter((module) => ["passed", "failed", "skipped"].includes(module.state())).map((module) => module.moduleId),
+);
+tell({ type: "end", unfinished: tests.filter((test) => !finished.has(test)) });
+await vitest.close();
+process.disconnect();

@@ -1,0 +1,198 @@
+// Asks the tests of a suite about many mutants: starts the process that runs them, gathers what each test found, and goes on without a mutant
+// that brought the process down. Knows no ledger.
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BIN, ROOT } from "../../packages/local/src/base/paths.ts";
+import type { MutationSuite, RunnerMessage, RunnerSetup } from "./rooms.ts";
+
+export interface Outcome {
+  /** `hung`: noticed too, since the tests came to no end. */
+  readonly outcome: "killed" | "survived" | "hung";
+  readonly by?: string;
+}
+
+interface Question {
+  readonly suite: MutationSuite;
+  /** By absolute paths. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly mutants: readonly number[];
+  /** Test files: each stage is asked only about what those before did not notice. */
+  readonly stages: readonly (readonly string[])[];
+  readonly slowestMs: number;
+  note(mutant: number, outcome: Outcome): void;
+  stageEnded(left: readonly number[]): void;
+  /** The tests of one that no test runs over, but a module when it is loaded. */
+  testsFor(mutant: number): string[];
+}
+
+/** Processor time without a word, after which a process hangs. */
+const HANGS_SECONDS = 90;
+const LOOKED_AT_MS = 5_000;
+/** Of a second. */
+const TICKS = 100;
+
+/** Of the whole process, in seconds. */
+function processorTime(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / TICKS;
+  } catch {
+    return 0;
+  }
+}
+
+class Asking {
+  readonly #question: Question;
+  readonly #folder: string;
+  readonly #left: Set<number>;
+  readonly #asked = new Set<number>();
+  readonly #outside = new Set<number>();
+  readonly #broken = new Set<string>();
+  #doubtful = 0;
+  #lastFile: string | undefined;
+
+  constructor(question: Question) {
+    this.#question = question;
+    this.#left = new Set(question.mutants);
+    mkdirSync(join(ROOT, ".local"), { recursive: true });
+    this.#folder = mkdtempSync(join(ROOT, ".local/mutation-"));
+  }
+
+  async run(): Promise<void> {
+    try {
+      for (const stage of this.#question.stages) {
+        await this.#askAll(stage);
+        this.#question.stageEnded([...this.#left]);
+      }
+      await this.#askOfLoading();
+      for (const mutant of this.#left)
+        this.#note(mutant, { outcome: "survived", ...(this.#asked.has(mutant) ? {} : { by: "no test runs over it" }) });
+      if (this.#broken.size > 0)
+        console.log(`Fail without a mutant, and were not asked:\n  ${[...this.#broken].join("\n  ")}`);
+      if (this.#doubtful > 0)
+        console.log(`${this.#doubtful} times a test failed also after a mutant, and was not believed`);
+    } finally {
+      rmSync(this.#folder, { recursive: true, force: true });
+    }
+  }
+
+  async #askAll(stage: readonly string[]): Promise<void> {
+    let tests = stage;
+    while (tests.length > 0 && this.#left.size > 0) {
+      const before = this.#left.size;
+      const unfinished = await this.#runOnce(tests);
+      const from = this.#lastFile === undefined ? 0 : tests.indexOf(this.#lastFile);
+      const next =
+        unfinished === undefined ? tests.slice(Math.max(0, from)) : tests.filter((test) => unfinished.includes(test));
+      // Nobody knows what it was: the file says nothing.
+      tests = next.length === tests.length && this.#left.size === before ? next.slice(1) : next;
+    }
+  }
+
+  get #now(): string {
+    return join(this.#folder, "now");
+  }
+
+  /** @returns The test files that did not come to an end; undefined: the process did not. */
+  async #runOnce(tests: readonly string[]): Promise<readonly string[] | undefined> {
+    let unfinished: readonly string[] | undefined;
+    this.#lastFile = undefined;
+    await this.#runProcess({ tests, mutants: [...this.#left] }, (message) => {
+      if (message.type === "end") unfinished = message.unfinished;
+      else if (message.type === "failed") this.#broken.add(`${message.name}: ${message.why.split("\n")[0]}`);
+      else this.#take(message);
+    });
+    if (unfinished === undefined) this.#dropCurrent();
+    return unfinished;
+  }
+
+  #take({ file, name, findings }: RunnerMessage & { type: "test" }): void {
+    this.#lastFile = file;
+    this.#doubtful += findings.doubtful;
+    for (const mutant of [...findings.passed, ...findings.skipped]) this.#asked.add(mutant);
+    for (const mutant of findings.outside) this.#outside.add(mutant);
+    for (const mutant of findings.killed) this.#note(mutant, { outcome: "killed", by: name });
+  }
+
+  #note(mutant: number, outcome: Outcome): void {
+    if (!this.#left.delete(mutant)) return;
+    this.#question.note(mutant, outcome);
+    writeFileSync(`${this.#now}.dead`, this.#question.mutants.filter((each) => !this.#left.has(each)).join(" "));
+  }
+
+  /** The mutant that was on when the process ended. */
+  #dropCurrent(): void {
+    const current = readFileSync(this.#now, "utf8");
+    if (current !== "") this.#note(Number(current), { outcome: "hung" });
+  }
+
+  /** One after the other, each in a process of its own: a module is loaded once. */
+  async #askOfLoading(): Promise<void> {
+    for (const mutant of this.#left) {
+      if (this.#asked.has(mutant) || !this.#outside.has(mutant)) continue;
+      let by: string | undefined;
+      let hasEnded = false;
+      const setup = { tests: this.#question.testsFor(mutant), mutants: [mutant], from: mutant };
+      await this.#runProcess(setup, (message) => {
+        if (message.type === "failed") by ??= message.name;
+        hasEnded ||= message.type === "end";
+      });
+      this.#asked.add(mutant);
+      if (by !== undefined || !hasEnded) this.#note(mutant, { outcome: "killed", by: by ?? "the process ended" });
+    }
+  }
+
+  async #runProcess(
+    some: Pick<RunnerSetup, "tests" | "mutants" | "from">,
+    receive: (message: RunnerMessage) => void,
+  ): Promise<void> {
+    const { suite, texts, slowestMs } = this.#question;
+    const setup: RunnerSetup = {
+      ...some,
+      root: join(ROOT, suite.tests),
+      config: suite.config === undefined ? undefined : join(ROOT, suite.config),
+      texts: Object.fromEntries(texts),
+      slowestMs,
+      // workerd's programs have no files.
+      now: suite.tests === "worker" ? undefined : this.#now,
+    };
+    const file = join(this.#folder, "setup.json");
+    writeFileSync(file, JSON.stringify(setup));
+    writeFileSync(this.#now, "");
+    if (some.from !== undefined || this.#left.size === this.#question.mutants.length)
+      writeFileSync(`${this.#now}.dead`, "");
+    const isBun = suite.runtime === "bun";
+    const child = fork(join(ROOT, "scripts/mutation/runner.ts"), [file], {
+      cwd: ROOT,
+      execPath: isBun ? join(BIN, "bun") : process.execPath,
+      execArgv: isBun ? ["--bun"] : [],
+      // The same runs for each mutant.
+      env: { ...process.env, CI: "1", SIM_SEED: "1", SIM_RUNS: "20" },
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    await this.#waitFor(child, receive);
+  }
+
+  async #waitFor(child: ChildProcess, receive: (message: RunnerMessage) => void): Promise<void> {
+    let [word, since] = ["", 0];
+    const look = setInterval(() => {
+      const used = processorTime(child.pid ?? 0);
+      const current = readFileSync(this.#now, "utf8");
+      if (current !== word) [word, since] = [current, used];
+      if (used - since > HANGS_SECONDS) child.kill("SIGKILL");
+    }, LOOKED_AT_MS);
+    child.on("message", (message: RunnerMessage) => {
+      word = "";
+      receive(message);
+    });
+    try {
+      await once(child, "exit");
+    } finally {
+      clearInterval(look);
+    }
+  }
+}
+
+export const askTests = (question: Question): Promise<void> => new Asking(question).run();
