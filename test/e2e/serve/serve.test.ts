@@ -74,15 +74,15 @@ test("the link opens a shell in the browser, leaves the address bar, and is good
   const served = await Served.start(project, ["--dir", project]);
   browser ??= await launch();
   const page = await browser.newPage();
-  await page.goto(served.link.replace("#", "&debug=1#"));
   const tab = new Tab(page);
+  await page.goto(served.link.replace("#", "&debug=1#"));
   await expect.poll(async () => (await tab.lines().catch(() => [])).join("").trim()).not.toBe("");
   await page.locator(".xterm-helper-textarea").focus();
   await page.keyboard.type("echo in $PWD $((40 + 2))\n");
   await expect.poll(() => tab.lines()).toContain(`in ${project} 42`);
   expect(page.url()).not.toContain("key=");
 
-  const other = await (await browser.newContext()).newPage();
+  const other = new Tab(await (await browser.newContext()).newPage()).page;
   await other.goto(served.link);
   await expect.poll(() => other.locator("body").innerText()).toContain("This link was used");
   expect(other.url()).not.toContain("key=");
