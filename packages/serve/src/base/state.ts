@@ -1,8 +1,8 @@
 // The folder of one server's state, for its owner alone: what it is, and which ports this server has beside its own.
 import { createHash } from "node:crypto";
-import { rmSync, statSync } from "node:fs";
+import { realpathSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { makePrivateDirectory, readTextIfPresent, shortest, writePrivateFile } from "../../../local/src/base/files.ts";
 import { SOCKETS } from "../../../local/src/system/workerd-config.ts";
 import { ServeError } from "./refusal.ts";
@@ -54,6 +54,7 @@ export function openState({ port, state }: ServerChoice): State {
   const { mode, uid, dev, ino } = statSync(dir);
   if (uid !== process.getuid?.()) throw new ServeError(`Cannot use ${dir}: it belongs to another user`);
   if ((mode & 0o077) !== 0) throw new ServeError(`Cannot use ${dir}: others may read it. Say: chmod 700 ${dir}`);
+  refuseReplaceable(realpathSync(dir));
   const socketOf = (name: keyof typeof SOCKETS): string => shortest(join(dir, SOCKETS[name]));
   const issuerSocket = socketOf("issuer");
   if (Buffer.byteLength(issuerSocket) > MOST_BYTES)
@@ -77,6 +78,17 @@ export function openState({ port, state }: ServerChoice): State {
     bridgeFile,
     serverFile,
   };
+}
+
+/** @throws {ServeError} If another user can put a folder of theirs in the place of this one. */
+function refuseReplaceable(dir: string): void {
+  for (let [at, parent] = [dir, dirname(dir)]; at !== parent; [at, parent] = [parent, dirname(parent)]) {
+    const { mode, uid } = statSync(parent);
+    const isOurs = uid === process.getuid?.() || uid === 0;
+    // In a sticky one, as /tmp, only the owner of an entry moves it.
+    if (!isOurs || ((mode & 0o022) !== 0 && (mode & 0o1000) === 0))
+      throw new ServeError(`Cannot use ${dir}: another user, who may write in ${parent}, could replace it`);
+  }
 }
 
 /** The object in a file of ours; undefined where there is none, or a file that was cut short. */
