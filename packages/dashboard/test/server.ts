@@ -128,6 +128,8 @@ export class PageServer {
   /** Announced before `hello`, which then waits for {@link startContainer}. */
   isStarting = false;
   logBytes = 1024 * 1024;
+  /** The saved tabs that are read; what is written is lost. */
+  layout: unknown = null;
   /** The settings that are kept for the person who is logged in. */
   preferences: Record<string, unknown> | null = null;
   /** Of sessions that are made from now on. */
@@ -138,6 +140,8 @@ export class PageServer {
   hasPreviews = false;
   /** The running sessions, as the API lists them. */
   listed: readonly Record<string, unknown>[] = [];
+  /** Sessions that were ended by the API. */
+  readonly ended: string[] = [];
   /** When the login ends. */
   loginEndsAt = "2027-01-01T00:00:00.000Z";
   /** Until when the login is, once it is renewed; undefined: the server refuses that. */
@@ -228,7 +232,7 @@ export class PageServer {
       response.writeHead(303, { Location: searchParams.get("return_to") ?? "/" }).end();
     } else if (pathname === "/api/layout") {
       response.setHeader("Content-Type", "application/json");
-      response.end(JSON.stringify({ revision: 0, layout: null }));
+      response.end(JSON.stringify({ revision: 0, layout: this.layout }));
     } else if (pathname === "/api/preferences") {
       response.setHeader("Content-Type", "application/json");
       if (request.method === "PUT") {
@@ -265,7 +269,11 @@ export class PageServer {
       response.writeHead(status, { "Content-Type": "application/json" });
       response.end(status === 204 ? undefined : JSON.stringify(value));
     };
-    if (pathname === "/api/sandboxes/default/sessions") say(200, { sessions: this.listed });
+    const session = /^\/api\/sandboxes\/default\/sessions\/([\w-]+)$/.exec(pathname)?.[1];
+    if (session !== undefined && request.method === "DELETE") {
+      this.ended.push(session);
+      say(204, {});
+    } else if (pathname === "/api/sandboxes/default/sessions") say(200, { sessions: this.listed });
     else if (path === undefined || !this.scopes.includes("sandbox:exec"))
       say(403, { message: "needs the scope sandbox:exec" });
     else if (request.method === "POST") {

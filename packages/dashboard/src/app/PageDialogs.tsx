@@ -28,6 +28,7 @@ export type PageDialogsProps = {
 const Palette = lazily(async () => (await import("../find/Palette.tsx")).Palette);
 const SettingsDialog = lazily(async () => (await import("../settings/SettingsDialog.tsx")).SettingsDialog);
 const ShareDialog = lazily(async () => (await import("../sharing/ShareDialog.tsx")).ShareDialog);
+const EndDialog = lazily(async () => (await import("../find/EndDialog.tsx")).EndDialog);
 const KeySheet = lazily(async () => (await import("../find/KeySheet.tsx")).KeySheet);
 
 /** Safari has no idle callback. */
@@ -37,7 +38,8 @@ const IDLE_MS = 2_000;
 export function preloadDialogs(): () => void {
   const load = () => {
     // What can't be loaded now is tried again when it is opened.
-    for (const part of [Palette, SettingsDialog, ShareDialog, KeySheet]) part.preload().catch(() => undefined);
+    for (const part of [Palette, SettingsDialog, ShareDialog, EndDialog, KeySheet])
+      part.preload().catch(() => undefined);
   };
   if (typeof requestIdleCallback !== "function") {
     const timer = setTimeout(load, IDLE_MS);
@@ -82,12 +84,15 @@ export function PageDialogs({
           {...{ people: people(), isRecorded: isRecorded() }}
         />
       );
+    case "end":
+      return <EndDialog target={dialog.target} name={titleOf(dialog.target)} onClose={onClose} />;
     case "palette":
       return (
         <Palette
           sandboxes={[...new Set([...sandboxes, ...all.map(({ sandbox }) => sandbox)])]}
           open={new Set(all.map(paneIdOf))}
           names={names}
+          titleOf={titleOf}
           onRename={(of, name) => void workspace.rename(of, name)}
           may={may}
           mayEnd={rights.mayShare}

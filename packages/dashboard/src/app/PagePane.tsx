@@ -20,6 +20,8 @@ import type { Run } from "./use-commands.ts";
 import type { LiveSessions } from "./use-live-sessions.ts";
 
 export type PagePaneProps = Omit<PaneHeadingProps, "place"> & {
+  /** What the session is called beside what runs. */
+  readonly name: string;
   readonly page: Page;
   readonly state: Extract<PageState, { phase: "ready" }>;
   /** The person's preferences. */
@@ -37,8 +39,22 @@ export type PagePaneProps = Omit<PaneHeadingProps, "place"> & {
 };
 
 export function PagePane(props: PagePaneProps) {
-  const { page, state, chosen, id, at, hasOthers, run, actions, live, statusPlace, isCompact, title, ...heading } =
-    props;
+  const {
+    page,
+    state,
+    chosen,
+    id,
+    at,
+    hasOthers,
+    run,
+    actions,
+    live,
+    statusPlace,
+    isCompact,
+    title,
+    name,
+    ...heading
+  } = props;
   const texts = useTexts();
   const own = useOwnKeys();
   const place = texts.terminal.place(at.sandbox, at.session);
@@ -52,6 +68,7 @@ export function PagePane(props: PagePaneProps) {
     <PaneContextMenu session={() => live.sessionOf(id)} paneEntries={entries} onDone={onDone}>
       <PanedTerminal
         {...chosen}
+        name={name}
         {...paneProps(page, state, at)}
         onClose={() => actions.closePane(id)}
         onSettings={() => run({ do: "settings" })}

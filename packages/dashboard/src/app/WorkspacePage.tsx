@@ -2,7 +2,6 @@
 
 import "../workspace/workspace.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import type { SessionTarget } from "../connection/session-target.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { chosenProps } from "../settings/chosen-props.ts";
 import { focusNextRegion, isUnfocused, takeFocus } from "../terminal/terminal-keys.ts";
@@ -14,15 +13,16 @@ import { commandOfKey } from "../workspace/layout-keys.ts";
 import { Panes } from "../workspace/Panes.tsx";
 import { useIsSmall } from "../workspace/Switcher.tsx";
 import { TabBar } from "../workspace/TabBar.tsx";
-import type { Closed } from "../workspace/workspace.ts";
-import { menuOf, TAB_COMMANDS } from "./menus.ts";
+import { tabEntries } from "./menus.ts";
 import { PageDialogs, preloadDialogs } from "./PageDialogs.tsx";
+import { PageNotices } from "./PageNotices.tsx";
 import { PagePane } from "./PagePane.tsx";
 import { PageTools } from "./PageTools.tsx";
 import type { Page } from "./page.ts";
 import { usePageEffects } from "./page-effects.ts";
 import { sessionActions } from "./session-actions.ts";
 import { type ShownDialog, useCommands } from "./use-commands.ts";
+import { useLabels } from "./use-labels.ts";
 import { useLiveSessions } from "./use-live-sessions.ts";
 
 type ReadyState = Extract<ReturnType<Page["getState"]>, { phase: "ready" }>;
@@ -42,7 +42,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
   const chosen = useMemo(() => chosenProps(preferences), [preferences]);
   const isSmall = useIsSmall();
   const scheme = useScheme(preferences.scheme);
-  const { layout, shown, names, isKept, closed } = useSyncExternalStore(workspace.subscribe, workspace.getState);
+  const { layout, shown, isKept } = useSyncExternalStore(workspace.subscribe, workspace.getState);
   const [dialog, setDialog] = useState<ShownDialog>();
   /** The pane whose title is being changed. */
   const [naming, setNaming] = useState<PaneId>();
@@ -55,6 +55,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
     isDragging: dragged !== undefined,
     onFocus: state.address.isDebug ? onDebug : undefined,
   });
+  const onDone = live.focusTerminal;
   const focusId = focusOf(layout);
   const hasOthers = allTargets(layout).length > 1;
   /** Whether a focused pane was chosen by the person: a closing dialog gives the focus back to where it was. */
@@ -63,15 +64,11 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
     isMeant.current = !isCovered;
   }, [isCovered]);
   useEffect(preloadDialogs, []);
-  const titleOf = (target: SessionTarget) => {
-    const id = paneIdOf(target);
-    const { title = "", shell } = live.facts[id] ?? {};
-    return paneTitle(target, names[id], { title, cwd: shell?.cwd, running: shell?.running });
-  };
+  const { titleOf, nameOf, signOf, calls } = useLabels(workspace, live.facts, words.unnamed);
   const focusedAt = allTargets(layout).find((target) => paneIdOf(target) === focusId);
   const title = focusedAt === undefined ? words.nothing : titleOf(focusedAt);
   const progress = focusId === undefined ? "" : (live.facts[focusId]?.progress ?? "");
-  usePageEffects(page, state, dialog?.kind === "palette", `${progress}${title}`);
+  usePageEffects(page, state, dialog?.kind === "palette", `${calls}${progress}${title}`);
 
   const actions = sessionActions(page, state, focusId === undefined ? undefined : live.facts[focusId]?.shell.cwd);
   const run = useCommands({ page, state, actions, live, dialog, setDialog, setNaming, texts });
@@ -79,10 +76,8 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
     setDragged(undefined);
     if (dragged !== undefined) edit(dragged);
   };
-  const name = (target: SessionTarget, to: string | undefined) => {
-    setNaming(undefined);
-    if (to !== undefined) void workspace.rename(target, to);
-  };
+  const closeAt = (index: number) =>
+    actions.isAlone ? page.close() : workspace.editHere((now) => closeTab(now, index));
   const mayName = user !== undefined && rights.mayOpenAnother;
 
   return (
@@ -115,10 +110,11 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
         if (!isStep || !focusNextRegion(target, event.shiftKey)) live.focusTerminal();
       }}
     >
-      <h1 className="sbx-unseen">{focusId ?? words.nothing}</h1>
+      <h1 className="sbx-unseen">{title}</h1>
       <TabBar
         tabs={layout.tabs}
         titleOf={titleOf}
+        signOf={signOf}
         current={layout.current}
         isSingle={isSmall}
         dragged={dragged}
@@ -127,7 +123,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
         onShow={(index) => workspace.editHere((now) => showTab(now, index))}
         onShowPane={(target) => workspace.editHere((now) => open(now, target))}
         onMove={(index, to) => workspace.editHere((now) => moveTab(now, index, to))}
-        onClose={(index) => (actions.isAlone ? page.close() : workspace.editHere((now) => closeTab(now, index)))}
+        onClose={closeAt}
         onNaming={
           mayName
             ? (id) => {
@@ -138,18 +134,15 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
         }
         onNew={rights.mayStart ? () => run({ do: "new" }) : undefined}
         menuOf={(index) => {
-          const commands = TAB_COMMANDS.filter(({ command, isForOthers }) => {
-            return run.may(command) && (layout.tabs.length > 1 || isForOthers !== true);
-          });
-          return menuOf(commands, texts, preferences.keys, (command) => {
+          return tabEntries(layout.tabs.length > 1, run.may, texts, preferences.keys, (command) => {
+            if (command.do === "close-tab") return closeAt(index);
             workspace.editHere((now) => showTab(now, index));
             run(command);
           });
         }}
-        onDone={live.focusTerminal}
+        onDone={onDone}
         isKept={isKept}
       >
-        <UndoClose closed={closed} titleOf={titleOf} onUndo={() => run({ do: "reopen" })} />
         <PageTools
           user={user}
           hasSession={focusId !== undefined}
@@ -180,16 +173,21 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
             <PagePane
               {...{ page, state, chosen, id, at, hasOthers, run, actions, live }}
               title={titleOf(at)}
+              name={nameOf(at)}
               isCompact={isSmall}
               statusPlace={id === focusId ? statusPlace : null}
               isNaming={naming === id}
               onNaming={mayName ? () => setNaming(id) : undefined}
-              onName={(to) => name(at, to)}
+              onName={(to) => {
+                setNaming(undefined);
+                if (to !== undefined) void workspace.rename(at, to);
+              }}
               onDrag={isBesideOthers ? setDragged : undefined}
             />
           )}
         </Panes>
       )}
+      <PageNotices {...{ workspace, facts: live.facts, titleOf, onCommand: run, onShow: actions.show, onDone }} />
       <div className="sbx-status" ref={setStatusPlace} />
       {dialog === undefined ? null : (
         <PageDialogs
@@ -226,71 +224,5 @@ function NothingOpen({ onNew, onList }: NothingOpenProps) {
         </button>
       </div>
     </div>
-  );
-}
-
-/** What the shell and its programs say of themselves. */
-type PaneFacts = {
-  /** The title that a program set; "" for none. */
-  readonly title: string;
-  /** The shell's directory, and the command that runs in it, if the shell marks them. */
-  readonly cwd: string | undefined;
-  readonly running: string | undefined;
-};
-
-/** Sessions that the page named itself: see `randomSessionName`. */
-const GENERATED = /^web-[a-z1-9]{8}$/;
-const MAX_COMMAND = 40;
-
-/** @param own The person's own name of the session. @param facts undefined: nothing is known yet. */
-export function paneTitle({ session }: SessionTarget, own: string | undefined, facts: PaneFacts | undefined): string {
-  if (own !== undefined) return own;
-  const { title = "", cwd, running } = facts ?? {};
-  const place = GENERATED.test(session) && cwd !== undefined ? folderOf(cwd) : session;
-  // A marked shell's own title is its prompt once more.
-  const what = cwd === undefined ? title : running === undefined ? "" : title || commandName(running);
-  return what === "" ? place : `${what} · ${place}`;
-}
-
-function folderOf(path: string): string {
-  return path.split("/").findLast((part) => part !== "") ?? "/";
-}
-
-/** The first line of a command, as far as a tab has room. */
-function commandName(line: string): string {
-  const first = (line.split("\n")[0] ?? "").trim();
-  return first.length <= MAX_COMMAND ? first : `${first.slice(0, MAX_COMMAND - 1).trimEnd()}…`;
-}
-
-const SHOWN_MS = 8_000;
-
-type UndoCloseProps = {
-  readonly closed: readonly Closed[];
-  readonly titleOf: (target: SessionTarget) => string;
-  readonly onUndo: () => void;
-};
-
-/** What was just closed can be opened again, for some seconds. */
-function UndoClose({ closed, titleOf, onUndo }: UndoCloseProps) {
-  const words = useTexts().desk;
-  const last = closed.at(-1);
-  const [gone, setGone] = useState(last);
-  useEffect(() => {
-    if (last === undefined) return;
-    const timer = setTimeout(() => setGone(last), SHOWN_MS);
-    return () => clearTimeout(timer);
-  }, [last]);
-  const isShown = last !== undefined && last !== gone;
-  return (
-    <span className="sbx-undo" role="status">
-      {isShown ? (
-        <>
-          <span>{words.closed(last.targets.map(titleOf))}</span>
-          <button type="button" className="sbx-button" onClick={onUndo}>
-            {words.undo}
-          </button>
-        </>
-      ) : null}
-    </span>
   );
 }

@@ -1,6 +1,7 @@
 // The entries of the menus of tabs and panes. Pure.
 
 import {
+  CircleStop,
   ClipboardCopy,
   FolderTree,
   type LucideIcon,
@@ -20,7 +21,7 @@ import type { Texts } from "../texts/texts.ts";
 import type { MenuEntry } from "../ui/Menu.tsx";
 import { keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
 
-export type MenuCommand = {
+type MenuCommand = {
   readonly command: WorkspaceCommand;
   readonly icon?: LucideIcon;
   readonly isApart?: boolean;
@@ -39,41 +40,41 @@ const PANE_COMMANDS: readonly MenuCommand[] = [
   { command: { do: "rename" }, icon: PencilLine, isApart: true },
   { command: { do: "share" }, icon: Share2 },
   { command: { do: "close" }, icon: X, isApart: true },
+  { command: { do: "end" }, icon: CircleStop },
 ];
 
-/** What a pane's menus offer. */
-export function paneEntries(
-  hasOthers: boolean,
-  may: (command: WorkspaceCommand) => boolean,
-  texts: Texts,
-  own: OwnKeys,
-  onCommand: (command: WorkspaceCommand) => void,
-): MenuEntry[] {
-  const commands = PANE_COMMANDS.filter(
-    ({ command, isForOthers }) => may(command) && (hasOthers || isForOthers !== true),
-  );
-  return menuOf(commands, texts, own, onCommand);
-}
-
-export const TAB_COMMANDS: readonly MenuCommand[] = [
+const TAB_COMMANDS: readonly MenuCommand[] = [
   { command: { do: "rename" }, icon: PencilLine },
   { command: { do: "share" }, icon: Share2 },
   { command: { do: "move-tab", by: -1 }, isApart: true, isForOthers: true },
   { command: { do: "move-tab", by: 1 }, isForOthers: true },
   { command: { do: "reopen" }, icon: RotateCcw },
+  { command: { do: "close-tab" }, icon: X, isApart: true },
+  { command: { do: "close-others" }, isForOthers: true },
+  { command: { do: "end" }, icon: CircleStop, isApart: true },
 ];
 
-export function menuOf(
-  commands: readonly MenuCommand[],
+/** @param hasOthers Whether there is another pane, or tab. */
+type EntriesOf = (
+  hasOthers: boolean,
+  may: (command: WorkspaceCommand) => boolean,
   texts: Texts,
   own: OwnKeys,
   onCommand: (command: WorkspaceCommand) => void,
-): MenuEntry[] {
-  return commands.map(({ command, icon, isApart = false }) => ({
-    label: wordsOfCommand(command, texts),
-    icon,
-    isApart,
-    keys: listOfKeys(keysOfCommand(command, own))[0],
-    act: () => onCommand(command),
-  }));
-}
+) => MenuEntry[];
+
+const entriesOf =
+  (commands: readonly MenuCommand[]): EntriesOf =>
+  (hasOthers, may, texts, own, onCommand) =>
+    commands
+      .filter(({ command, isForOthers }) => may(command) && (hasOthers || isForOthers !== true))
+      .map(({ command, icon, isApart = false }) => ({
+        label: wordsOfCommand(command, texts),
+        icon,
+        isApart,
+        keys: listOfKeys(keysOfCommand(command, own))[0],
+        act: () => onCommand(command),
+      }));
+
+export const paneEntries = entriesOf(PANE_COMMANDS);
+export const tabEntries = entriesOf(TAB_COMMANDS);

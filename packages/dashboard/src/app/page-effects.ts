@@ -7,7 +7,7 @@ import type { Page, PageState } from "./page.ts";
 type ReadyState = Extract<PageState, { phase: "ready" }>;
 
 export function usePageEffects(page: Page, { workspace, rights }: ReadyState, isListed: boolean, title: string): void {
-  const { layout, isAlone } = workspace.getState();
+  const { layout, isAlone, elsewhere } = workspace.getState();
   const target = focusedTarget(layout);
   const hasNames = rights.mayOpenAnother;
   useEffect(() => {
@@ -17,8 +17,8 @@ export function usePageEffects(page: Page, { workspace, rights }: ReadyState, is
     document.title = title;
   }, [title]);
   useEffect(() => {
-    if (!isAlone && target !== undefined) page.focused(target);
-  }, [page, isAlone, target]);
+    if (!isAlone && target !== undefined) page.focused(target, elsewhere === 0);
+  }, [page, isAlone, elsewhere, target]);
   useEffect(() => {
     const stop = new AbortController();
     window.addEventListener("pagehide", () => workspace.flush(), { signal: stop.signal });

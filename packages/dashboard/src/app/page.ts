@@ -9,8 +9,9 @@ import { localStorageIfAllowed, PreferenceStore } from "../settings/preferences.
 import { attachTicket } from "../sharing/sharing.ts";
 import { Store } from "../ui/store.ts";
 import { focusedTarget, type PaneId, paneIdOf } from "../workspace/layout.ts";
+import { keep, readKept } from "../workspace/layout-kept.ts";
 import { layoutApi } from "../workspace/layout-remote.ts";
-import { Workspace } from "../workspace/workspace.ts";
+import { type WindowTabs, Workspace } from "../workspace/workspace.ts";
 import { Login } from "./login.ts";
 import { loginAddress, logout } from "./me.ts";
 import {
@@ -146,10 +147,13 @@ export class Page extends Store<PageState> {
   }
 
   /** Puts the focused session into the address bar, for a reload or a bookmark. */
-  focused(target: SessionTarget): void {
+  focused(target: SessionTarget, isShared: boolean): void {
     if (this.state.phase !== "ready") return;
     const { address } = this.attachmentOf(target);
-    const search = address.hasTabs ? address.search : `${address.search}&tabs=1`;
+    const params = new URLSearchParams(address.search);
+    params.delete("tabs");
+    const among = address.hasTabs ? address.search : `${address.search}&tabs=1`;
+    const search = isShared ? among : `?${params}`;
     if (search !== location.search) history.replaceState(null, "", search + location.hash);
   }
 
@@ -237,7 +241,7 @@ export class Page extends Store<PageState> {
       previews: has("sandbox:exec") && user?.hasPreviews === true ? PREVIEWS : undefined,
     };
     if (isOwn && user !== undefined) this.#remember(user, address);
-    const workspace = new Workspace(layoutApi, address);
+    const workspace = new Workspace(layoutApi, address, windowTabs(this.#storage));
     this.#attachments.clear();
     this.#attachments.set(paneIdOf(address), { address, resumes: this.#resumesOf(address) });
     this.#set({ phase: "ready", address, user: user?.name, workspace, rights });
@@ -281,6 +285,19 @@ function hasScope({ scopes }: User, scope: string): boolean {
 async function newestSession(sandbox = "default"): Promise<SessionTarget | undefined> {
   const answer = await listSessions(sandbox);
   return answer.ok ? answer.value.find(({ state }) => state === "running")?.target : undefined;
+}
+
+const WINDOW = "sbx.window";
+
+/** The tabs of a window that has its own. */
+function windowTabs(storage: Storage | undefined): WindowTabs {
+  return {
+    read: () => readKept(JSON.parse(storage?.getItem(WINDOW) ?? "null")),
+    write: (kept) => {
+      if (kept === undefined) storage?.removeItem(WINDOW);
+      else storage?.setItem(WINDOW, JSON.stringify(keep(kept)));
+    },
+  };
 }
 
 const KEY = /^#key=([\w-]{43})$/;

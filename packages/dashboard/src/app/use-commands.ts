@@ -14,7 +14,7 @@ type ReadyState = Extract<PageState, { phase: "ready" }>;
 
 export type ShownDialog =
   | { readonly kind: "palette" | "settings" | "keys" }
-  | { readonly kind: "share"; readonly target: SessionTarget };
+  | { readonly kind: "share" | "end"; readonly target: SessionTarget };
 
 export type CommandsOptions = {
   readonly page: Page;
@@ -43,7 +43,7 @@ export function useCommands(options: CommandsOptions): Run {
   const { user, rights, workspace } = state;
   const may = useMemo(
     () => (command: WorkspaceCommand) => {
-      if (command.do === "share") return rights.mayShare;
+      if (command.do === "share" || command.do === "end") return rights.mayShare;
       if (command.do === "ask") return live.sessionOf()?.room.answerable(command.act) !== undefined;
       if (command.do === "rename") return rights.mayOpenAnother && user !== undefined;
       if (command.do === "reopen") return rights.mayOpenAnother && workspace.getState().closed.length > 0;
@@ -61,7 +61,8 @@ export function useCommands(options: CommandsOptions): Run {
       case "keys":
         return setDialog({ kind: command.do });
       case "share":
-        return at === undefined ? undefined : setDialog({ kind: "share", target: at });
+      case "end":
+        return at === undefined ? undefined : setDialog({ kind: command.do, target: at });
       case "rename":
         return id === undefined ? undefined : setNaming(id);
       case "reopen":

@@ -1,23 +1,19 @@
 // The mounted sessions of the open panes: their titles, and the focus, which belongs to the focused pane's terminal.
 
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { TerminalSession, View } from "../session/terminal-session.ts";
-import { allTargets, focusOf, type Layout, type PaneId, paneIdOf } from "../workspace/layout.ts";
+import type { PageFacts } from "../session/terminal-props.ts";
+import type { TerminalSession } from "../session/terminal-session.ts";
+import { allTargets, focusOf, type Layout, type PaneId, paneIdOf, targetsOf } from "../workspace/layout.ts";
 
 export type LiveSessions = {
   /** What each pane's shell and programs say of themselves. */
-  readonly facts: Readonly<Record<PaneId, LiveFacts>>;
+  readonly facts: Readonly<Record<PaneId, PageFacts>>;
   /** A pane's session; default: that of the focused pane. */
   readonly sessionOf: (id?: PaneId) => TerminalSession | undefined;
   /** Focuses a pane's terminal; default: that of the focused pane. */
   readonly focusTerminal: (id?: PaneId) => void;
   readonly onReady: (id: PaneId, live: TerminalSession) => void;
-  readonly onFacts: (id: PaneId, facts: LiveFacts) => void;
-};
-
-export type LiveFacts = Pick<View, "title" | "shell"> & {
-  /** The progress that a program reports, as the start of a title. */
-  readonly progress: string;
+  readonly onFacts: (id: PaneId, facts: PageFacts) => void;
 };
 
 export type LiveSessionsOptions = {
@@ -35,7 +31,7 @@ export function useLiveSessions(
   { shown, isCovered, isDragging, onFocus }: LiveSessionsOptions,
 ): LiveSessions {
   const sessions = useRef(new Map<PaneId, TerminalSession>());
-  const [facts, setFacts] = useState<Readonly<Record<PaneId, LiveFacts>>>({});
+  const [facts, setFacts] = useState<Readonly<Record<PaneId, PageFacts>>>({});
   const focusId = focusOf(layout);
   const focusTerminal = useCallback(
     (id = focusId) => {
@@ -56,6 +52,13 @@ export function useLiveSessions(
     if (!isDragging && wasDragging.current) focusTerminal();
     wasDragging.current = isDragging;
   }, [isDragging, focusTerminal]);
+
+  // What happens in the other tabs is shown at them until they are looked at.
+  useEffect(() => {
+    const tab = layout.tabs[layout.current];
+    const seen = new Set(tab === undefined ? [] : targetsOf(tab.root).map(paneIdOf));
+    for (const [id, session] of sessions.current) session.isShown = seen.has(id);
+  }, [layout]);
 
   // Forget closed panes, with their terminals and scrollbacks.
   useEffect(() => {

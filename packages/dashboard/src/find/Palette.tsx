@@ -7,6 +7,7 @@ import type { SessionTarget } from "../connection/session-target.ts";
 import { useOwnKeys } from "../keys/own-keys.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { Dialog } from "../ui/Dialog.tsx";
+import { isGenerated } from "../workspace/labels.ts";
 import { type PaneId, paneIdOf } from "../workspace/layout.ts";
 import type { WorkspaceCommand } from "../workspace/layout-keys.ts";
 import { NameField } from "../workspace/NameField.tsx";
@@ -23,6 +24,8 @@ export type PaletteProps = {
   readonly open: ReadonlySet<PaneId>;
   /** The person's own names of sessions. */
   readonly names: SessionNames;
+  /** What the page calls a session. */
+  readonly titleOf: (target: SessionTarget) => string;
   readonly onRename: (target: SessionTarget, name: string) => void;
   readonly may: (command: WorkspaceCommand) => boolean;
   readonly mayEnd: boolean;
@@ -46,7 +49,7 @@ export function Palette(props: PaletteProps) {
   const sessions = useSessions(props.sandboxes, watched, ended, connection.unreadable);
   const commands = paletteCommands(texts, props.open.size > 1, sessions.sandboxes, props.may, useOwnKeys());
   const entries = found(
-    [...sessions.listed.map((one) => sessionEntry(one, props.open, props.names)), ...commands],
+    [...sessions.listed.map((one) => sessionEntry(one, props.open, props.titleOf(one.target))), ...commands],
     query,
   );
   const at = Math.max(
@@ -99,7 +102,7 @@ export function Palette(props: PaletteProps) {
     setEnded(paneIdOf(listed.target));
     const answer = await endSession(listed.target);
     if (!answer.ok) setEnded(undefined);
-    setNotice(answer.ok ? words.ended(listed.target.session) : (answer.reason ?? connection.unreadable));
+    setNotice(answer.ok ? words.ended(props.titleOf(listed.target)) : (answer.reason ?? connection.unreadable));
     sessions.refresh();
   };
 
@@ -155,7 +158,7 @@ export function Palette(props: PaletteProps) {
               ) : (
                 <SessionLine
                   listed={one.listed}
-                  name={one.name}
+                  label={one.label}
                   isOpen={one.isOpen}
                   screen={sessions.screens.get(one.id)}
                   onMore={() => setChosen(one.id)}
@@ -176,7 +179,8 @@ export function Palette(props: PaletteProps) {
             }}
             onCopy={() => void copy(entry.listed)}
             onEnd={() => void end(entry.listed)}
-            name={entry.name}
+            label={entry.label}
+            name={props.names[entry.id]}
             onRename={(name) => {
               search.current?.focus();
               if (name === undefined) return;
@@ -192,14 +196,14 @@ export function Palette(props: PaletteProps) {
 
 type LineProps = {
   readonly listed: ListedSession;
-  readonly name: string | undefined;
+  readonly label: string;
   readonly isOpen: boolean;
   readonly screen: SessionScreen | undefined;
   /** Shows the session's actions, without opening it. */
   readonly onMore: () => void;
 };
 
-function SessionLine({ listed, name, isOpen, screen, onMore }: LineProps) {
+function SessionLine({ listed, label, isOpen, screen, onMore }: LineProps) {
   const { palette: words, terminal } = useTexts();
   const { target, exitCode, createdAtMs, lastOutputAtMs, clients, people, state } = listed;
   const nowMs = Date.now();
@@ -214,9 +218,10 @@ function SessionLine({ listed, name, isOpen, screen, onMore }: LineProps) {
   return (
     <>
       <SquareTerminal size={14} aria-hidden />
-      <span className="sbx-palette-name">
-        {name === undefined ? null : <strong>{name} </strong>}
-        {terminal.place(target.sandbox, target.session)} <code>{command === "" ? words.shell : command}</code>
+      <span className="sbx-palette-name" title={terminal.place(target.sandbox, target.session)}>
+        {label === target.session ? null : <strong>{label} </strong>}
+        {isGenerated(target) ? target.sandbox : terminal.place(target.sandbox, target.session)}{" "}
+        <code>{command === "" ? words.shell : command}</code>
       </span>
       {/* An option holds no button: by keyboard, arrows and Tab lead to the actions. */}
       <span
@@ -245,6 +250,7 @@ type SessionPreviewProps = {
   readonly onOpen: (how: Opening) => void;
   readonly onCopy: () => void;
   readonly onEnd: () => void;
+  readonly label: string;
   /** The person's own name for it. */
   readonly name: string | undefined;
   /** undefined: unchanged. */
@@ -253,28 +259,27 @@ type SessionPreviewProps = {
 
 /** One session of the list: its screen and the actions on it. */
 function SessionPreview(props: SessionPreviewProps) {
-  const { listed, screen, mayEnd, onOpen, onCopy, onEnd, name, onRename } = props;
+  const { listed, screen, mayEnd, onOpen, onCopy, onEnd, label, name, onRename } = props;
   const { palette: words } = useTexts();
   const [isAsking, setAsking] = useState(false);
   /** Whether to focus the button after a cancelled question. */
   const [isKept, setKept] = useState(false);
   const [isNaming, setNaming] = useState(false);
-  const { session } = listed.target;
   const cols: (CSSProperties & Record<"--cols", number>) | undefined = screen && { "--cols": miniatureCols(screen) };
   return (
-    <section className="sbx-preview" aria-label={session}>
+    <section className="sbx-preview" aria-label={label}>
       {screen === undefined ? (
         <p className="sbx-miniature-none">{words.noScreen}</p>
       ) : (
-        <div className="sbx-miniature" role="img" aria-label={words.screen(session)} style={cols}>
+        <div className="sbx-miniature" role="img" aria-label={words.screen(label)} style={cols}>
           <pre aria-hidden="true">{screen.lines.join("\n")}</pre>
         </div>
       )}
       {isNaming ? (
         <NameField
-          label={words.nameOf(session)}
+          label={words.nameOf(label)}
           title={name ?? ""}
-          placeholder={session}
+          placeholder={label}
           onName={(text) => {
             setNaming(false);
             onRename(text);
@@ -283,6 +288,7 @@ function SessionPreview(props: SessionPreviewProps) {
       ) : isAsking ? (
         <EndQuestion
           listed={listed}
+          label={label}
           onEnd={onEnd}
           onKeep={() => {
             setAsking(false);
@@ -323,21 +329,26 @@ function SessionPreview(props: SessionPreviewProps) {
   );
 }
 
-type EndQuestionProps = { readonly listed: ListedSession; readonly onEnd: () => void; readonly onKeep: () => void };
+type EndQuestionProps = {
+  readonly listed: ListedSession;
+  readonly label: string;
+  readonly onEnd: () => void;
+  readonly onKeep: () => void;
+};
 
 /** The focus is on the safe answer. */
-function EndQuestion({ listed, onEnd, onKeep }: EndQuestionProps) {
+function EndQuestion({ listed, label, onEnd, onKeep }: EndQuestionProps) {
   const { palette: words } = useTexts();
   const keep = useRef<HTMLButtonElement>(null);
   useEffect(() => keep.current?.focus(), []);
   return (
-    <div className="sbx-preview-actions" role="alertdialog" aria-label={words.endIt(listed.target.session)}>
+    <div className="sbx-preview-actions" role="alertdialog" aria-label={words.endIt(label)}>
       <p>{words.endWhy(commandLineOf(listed))}</p>
       <button type="button" className="sbx-button" ref={keep} onClick={onKeep}>
         {words.keepIt}
       </button>
       <button type="button" className="sbx-button sbx-dangerous" onClick={onEnd}>
-        {words.endIt(listed.target.session)}
+        {words.endIt(label)}
       </button>
     </div>
   );

@@ -4,7 +4,6 @@ import { quote } from "sandbox-stdio/core";
 import type { PaneId } from "../workspace/layout.ts";
 import { paneIdOf } from "../workspace/layout.ts";
 import type { WorkspaceCommand } from "../workspace/layout-keys.ts";
-import type { SessionNames } from "../workspace/session-names.ts";
 import type { ListedSession } from "./session-list.ts";
 
 export type PaletteEntry =
@@ -13,8 +12,8 @@ export type PaletteEntry =
       readonly id: string;
       readonly listed: ListedSession;
       readonly isOpen: boolean;
-      /** The person's own name for it. */
-      readonly name: string | undefined;
+      /** What the page calls it. */
+      readonly label: string;
     }
   | {
       readonly kind: "command";
@@ -27,9 +26,13 @@ export type PaletteEntry =
 /** Prefix of a query for commands only. */
 const COMMANDS_ALONE = ">";
 
-export function sessionEntry(listed: ListedSession, open: ReadonlySet<PaneId>, names: SessionNames = {}): PaletteEntry {
+export function sessionEntry(
+  listed: ListedSession,
+  open: ReadonlySet<PaneId>,
+  label = listed.target.session,
+): PaletteEntry {
   const id = paneIdOf(listed.target);
-  return { kind: "session", id, listed, isOpen: open.has(id), name: names[id] };
+  return { kind: "session", id, listed, isOpen: open.has(id), label };
 }
 
 /** Entries that have each word of the query, in their name perhaps with letters between, the best first. */
@@ -98,11 +101,11 @@ export function ageOf(sinceMs: number, nowMs: number): { count: number; unit: "s
 }
 
 function nameOf(entry: PaletteEntry): string {
-  return entry.kind === "session" ? (entry.name ?? entry.listed.target.session) : entry.words;
+  return entry.kind === "session" ? entry.label : entry.words;
 }
 
 function searchedOf(entry: PaletteEntry): string {
   if (entry.kind === "command") return entry.words;
   const { target, state, title = "", people } = entry.listed;
-  return `${entry.name ?? ""} ${target.sandbox} ${target.session} ${state} ${title} ${people.join(" ")} ${wholeLineOf(entry.listed.command)}`;
+  return `${entry.label} ${target.sandbox} ${target.session} ${state} ${title} ${people.join(" ")} ${wholeLineOf(entry.listed.command)}`;
 }

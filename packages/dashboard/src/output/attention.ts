@@ -12,6 +12,7 @@ import {
   readOsc9,
   readOsc777,
 } from "./program-notices.ts";
+import { type Sign, signOfEnd } from "./sign.ts";
 
 /** Which events have which effect. */
 export type Alerts = {
@@ -33,6 +34,8 @@ export type AttentionOptions = {
   readonly notify: (title: string, text: string) => void;
   readonly sound: () => void;
   readonly flash: () => void;
+  /** Something happened that a person may not have seen. */
+  readonly signed: (sign: Sign) => void;
 };
 
 /** Bells within this interval count as one. */
@@ -58,6 +61,7 @@ export class Attention {
   /** A command ended: clears the progress, and may notify. */
   commandEnded({ exit, startedAtMs, endedAtMs = this.#options.now() }: CommandBlock): void {
     this.endProgress();
+    this.#options.signed(signOfEnd(exit));
     const { alerts, words } = { alerts: this.alerts, words: this.#options.words };
     if (!alerts.programsNotify || !isWorthNotice(startedAtMs, endedAtMs, this.#options.isHidden())) return;
     this.#notify(
@@ -92,6 +96,7 @@ export class Attention {
     const now = this.#options.now();
     if (this.#options.isReplay() || now - this.#lastBellMs < BELL_INTERVAL_MS) return;
     this.#lastBellMs = now;
+    this.#options.signed("bell");
     if (this.alerts.bellSounds) this.#options.sound();
     if (this.alerts.bellFlashes) this.#options.flash();
     if (this.alerts.bellNotifies && this.#options.isHidden()) this.#notify(this.#options.words.bell, "");

@@ -7,6 +7,8 @@ import { useTexts } from "../texts/texts-context.ts";
 export type StatusBarProps = {
   readonly status: Status;
   readonly place: string;
+  /** With the session's own name. */
+  readonly placeTitle: string;
   readonly size: string;
   /** Whether the terminal has another size than the one that fits. */
   readonly isFramed: boolean;
@@ -54,7 +56,9 @@ export function StatusBar(props: StatusBarProps) {
         </button>
       ))}
       <span className="sbx-link">{props.link}</span>
-      <span className="sbx-place">{props.place}</span>
+      <span className="sbx-place" title={props.placeTitle}>
+        {props.place}
+      </span>
       <span className="sbx-size" data-framed={props.isFramed} title={sizeTitle}>
         {props.size}
         {isOthers ? ` ${words.sizedBy(props.sizedBy)}` : ""}

@@ -45,7 +45,7 @@ import {
 import { shortcutOf } from "../terminal/terminal-shortcuts.ts";
 import { joinTabOrder } from "../terminal/terminal-view.ts";
 import { useScheme } from "../terminal/use-scheme.ts";
-import { textsWith } from "../texts/texts.ts";
+import { type Texts, textsWith } from "../texts/texts.ts";
 import { TextsContext, useTexts } from "../texts/texts-context.ts";
 import { DownloadToast, DownloadView } from "../transfer/DownloadView.tsx";
 import type { Files } from "../transfer/files.ts";
@@ -79,7 +79,7 @@ export function Terminal(props: TerminalProps) {
   const view = useSnapshot(live?.subscribe, live?.getView);
   const people = useSnapshot(live?.room.subscribe, live?.room.getState);
   useExit(view, props.onExit);
-  useTitle(view, props.onTitle);
+  useTitle(view, people, props.onTitle);
   const hasEnded = view?.client.phase === "ended";
   useWarningOnClose(props.warnsOnClose === true && view?.hasTyped === true && !hasEnded);
 
@@ -161,7 +161,7 @@ export function Terminal(props: TerminalProps) {
       status={status}
       remedies={status.name === "refused" ? [] : remedies}
       onRemedy={remedy}
-      place={view === undefined ? "" : texts.terminal.place(view.sandbox, view.session)}
+      {...placeOf(view, props.name, texts)}
       size={view === undefined ? "" : texts.terminal.size(view.cols, view.rows)}
       isFramed={view?.isFramed ?? false}
       sizedBy={sizedBy(people?.people, texts.people)}
@@ -249,6 +249,13 @@ export function Terminal(props: TerminalProps) {
       </section>
     </TextsContext>
   );
+}
+
+/** What the status bar calls the session, and its own name for the tooltip. */
+function placeOf(view: View | undefined, name: string | undefined, { terminal }: Texts) {
+  if (view === undefined) return { place: "", placeTitle: "" };
+  const { sandbox, session } = view;
+  return { place: terminal.place(sandbox, name ?? session), placeTitle: terminal.place(sandbox, session) };
 }
 
 /** Drawn there, but its events come here. @param place null: nowhere now. */

@@ -2,7 +2,7 @@
 
 import type { ITheme } from "@xterm/xterm";
 import type { ReactNode } from "react";
-import type { PredictionMode, Role } from "sandbox-stdio/core";
+import type { Participants, PredictionMode, Role } from "sandbox-stdio/core";
 import type { ResumeStore } from "../connection/resume-store.ts";
 import type { Alerts } from "../output/attention.ts";
 import type { Moment } from "../recording/recording-model.ts";
@@ -22,6 +22,14 @@ export type Bars = {
   readonly keys?: boolean;
 };
 
+/** What a session says of itself to the page around it. */
+export type PageFacts = Pick<View, "title" | "shell" | "sign"> & {
+  /** The progress that a program reports, as the start of a title. */
+  readonly progress: string;
+  /** The oldest ask for a person that nobody has taken. */
+  readonly ask: Participants["asks"][number] | undefined;
+};
+
 export type TerminalProps = {
   /** Address of `/attach`, http(s) or ws(s), with the parameters of sandbox and process in its query. */
   readonly wsUrl: string;
@@ -31,6 +39,8 @@ export type TerminalProps = {
   readonly onExit?: (code: number, signal?: string) => void;
   /** The session's name; default that in `wsUrl`, else a generated one. */
   readonly session?: string;
+  /** What the status bar calls the session; default: the session's name. */
+  readonly name?: string;
   /** Keeps the position over a reload; read once, at mount. */
   readonly resumes?: ResumeStore;
   /** `auto`: WebGL if a graphics card draws it. */
@@ -52,7 +62,7 @@ export type TerminalProps = {
   readonly isReader?: boolean;
   readonly onReader?: (isOn: boolean) => void;
   /** The terminal's title changed, with the progress that a program reports in front of it. */
-  readonly onTitle?: (title: string, facts: Pick<View, "title" | "shell"> & { readonly progress: string }) => void;
+  readonly onTitle?: (title: string, facts: PageFacts) => void;
   /** Receives the session after mounting, for debugging and tests. */
   readonly onReady?: (session: TerminalSession) => void;
   /** Colour scheme; default dark. `system` follows the browser. */

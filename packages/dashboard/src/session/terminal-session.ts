@@ -10,6 +10,7 @@ import { flash, playBell, showNotice } from "../output/browser-alerts.ts";
 import type { Progress } from "../output/program-notices.ts";
 import { ServerOffer } from "../output/server-offer.ts";
 import { NO_FACTS, type ShellFacts } from "../output/shell-facts.ts";
+import { type Sign, withSign } from "../output/sign.ts";
 import { TerminalTools } from "../output/terminal-tools.ts";
 import { ParticipantsModel } from "../sharing/participants-model.ts";
 import { EchoOverlay } from "../terminal/echo-overlay.ts";
@@ -47,6 +48,8 @@ export type View = ConnectionFacts & {
   readonly title: string;
   /** The shell's directory, and the command that runs in it. */
   readonly shell: ShellFacts;
+  /** What happened since the page last showed this session; undefined: nothing. */
+  readonly sign: Sign | undefined;
   /** The progress that the process reports. */
   readonly progress: Progress | undefined;
   /** Address of the link under the pointer. */
@@ -92,6 +95,7 @@ const FIRST_VIEW = {
   renderer: "dom",
   title: "",
   shell: NO_FACTS,
+  sign: undefined,
   progress: undefined,
   link: undefined,
   loginEndsAtMs: undefined,
@@ -134,6 +138,7 @@ export class TerminalSession {
   readonly #listeners = new Set<() => void>();
   /** Whether #view is set: the screen calls back during its construction. */
   #isMade = false;
+  #isShown = true;
 
   /** Draws into `stage` and starts connecting. */
   constructor(stage: HTMLElement, options: TerminalSessionOptions) {
@@ -202,6 +207,9 @@ export class TerminalSession {
       notify: (title, text) => showNotice(title, text, `${sandbox}/${session}`),
       sound: playBell,
       flash: () => flash(stage),
+      signed: (sign) => {
+        if (!this.#isSeen) this.#change({ sign: withSign(this.#view.sign, sign) });
+      },
     });
     const now = () => performance.now();
     this.echo = new EchoOverlay(terminal, now, () => this.screen.keyboard.flags !== 0);
@@ -238,6 +246,12 @@ export class TerminalSession {
     this.#notice({ kind: "told", message });
   }
 
+  /** Whether the page shows this session. */
+  set isShown(isShown: boolean) {
+    this.#isShown = isShown;
+    this.#looked();
+  }
+
   dismissNotices(): void {
     this.#change({ notices: [], missedBytes: 0, unsentKeys: 0 });
   }
@@ -268,6 +282,14 @@ export class TerminalSession {
     this.screen.dispose();
   }
 
+  get #isSeen(): boolean {
+    return this.#isShown && !document.hidden;
+  }
+
+  #looked(): void {
+    if (this.#isSeen && this.#view.sign !== undefined) this.#change({ sign: undefined });
+  }
+
   /** Follows the terminal, the connection and the network. */
   #observe(): void {
     const { terminal } = this.screen;
@@ -288,6 +310,7 @@ export class TerminalSession {
       inputDrained: () => this.echo.answered(this.connection.client?.unackedInput ?? 0),
     });
     const { signal } = this.#stopWatching;
+    document.addEventListener("visibilitychange", () => this.#looked(), { signal });
     for (const event of ["online", "offline"]) {
       window.addEventListener(event, () => this.#change({ isOffline: !navigator.onLine }), { signal });
     }

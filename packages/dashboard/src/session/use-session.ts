@@ -5,8 +5,9 @@ import { type ConnectionFacts, describe, type Status } from "../connection/statu
 import { QUIET } from "../output/attention.ts";
 import { titleWith } from "../output/program-notices.ts";
 import { NO_FACTS } from "../output/shell-facts.ts";
+import type { ParticipantsState } from "../sharing/participants-model.ts";
 import type { Texts } from "../texts/texts.ts";
-import type { TerminalProps } from "./terminal-props.ts";
+import type { PageFacts, TerminalProps } from "./terminal-props.ts";
 import { TerminalSession, type View } from "./terminal-session.ts";
 
 /** @returns undefined before the session is mounted. */
@@ -88,12 +89,19 @@ export function useExit(view: View | undefined, onExit: TerminalProps["onExit"])
   }, [hasEnded]);
 }
 
-export function useTitle(view: View | undefined, onTitle: TerminalProps["onTitle"]): void {
-  const { title = "", shell = NO_FACTS } = view ?? {};
+export function useTitle(
+  view: View | undefined,
+  people: ParticipantsState | undefined,
+  onTitle: TerminalProps["onTitle"],
+): void {
+  const { title = "", shell = NO_FACTS, sign } = view ?? {};
+  const ask = people?.people?.asks.find(({ by }) => by === undefined);
   const progress = titleWith(view?.progress, "");
   const whole = `${progress}${title}`.trim();
-  const changed = useEffectEvent((text: string) => onTitle?.(text, { title, shell, progress }));
-  useEffect(() => changed(whole), [whole, shell]);
+  const changed = useEffectEvent((text: string) =>
+    onTitle?.(text, { title, shell, progress, sign, ask } satisfies PageFacts),
+  );
+  useEffect(() => changed(whole), [whole, shell, sign, ask]);
 }
 
 /** Whether the browser asks before it closes or reloads the page. */

@@ -9,6 +9,10 @@ import { type ReactElement, type ReactNode, useRef, useState } from "react";
 export type MenuEntry = {
   readonly label: string;
   readonly icon?: LucideIcon | undefined;
+  /** Instead of an icon. */
+  readonly sign?: ReactNode;
+  /** Whether it is what is shown now. */
+  readonly isChosen?: boolean;
   /** As people write them. */
   readonly keys?: string | undefined;
   readonly act: () => void;
@@ -81,18 +85,19 @@ type EntriesProps = {
 
 /** Its own component: entries are made when the menu is opened. */
 function Entries({ entries, parts: { Item, Separator }, onAct }: EntriesProps) {
-  return entries().map(({ label, icon: Icon, keys, act, isApart, isDisabled = false }) => (
+  return entries().map(({ label, icon: Icon, sign = <span />, keys, act, isApart, isChosen, isDisabled = false }) => (
     <div key={label} role="none">
       {isApart === true ? <Separator className="sbx-menu-line" /> : null}
       <Item
         className="sbx-menu-entry"
         disabled={isDisabled}
+        aria-current={isChosen}
         onSelect={() => {
           onAct();
           act();
         }}
       >
-        {Icon === undefined ? <span /> : <Icon size={16} aria-hidden />}
+        {Icon === undefined ? sign : <Icon size={16} aria-hidden />}
         <span>{label}</span>
         {keys === undefined ? null : <kbd>{keys}</kbd>}
       </Item>

@@ -1,10 +1,13 @@
-// A list of all open panes, as the system draws one: for small windows, which show one pane, and for tabs out of view. Also tells which
-// window is small.
+// The lists of all open panes: as the system draws one for small windows, which show one pane, and a menu for tabs out of view. Also
+// tells which window is small.
 
+import { ChevronDown } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { useTexts } from "../texts/texts-context.ts";
-import { type LayoutTab, paneIdOf, targetsOf } from "./layout.ts";
+import { DropdownMenu } from "../ui/Menu.tsx";
+import { type LayoutTab, type PaneId, paneIdOf, targetsOf } from "./layout.ts";
+import { SignIcon, type TabSign } from "./TabSign.tsx";
 
 /** A window in which panes beside each other would have too few columns or rows: a phone, upright or lying. */
 const SMALL = "(max-width: 639.98px), (pointer: coarse) and (max-height: 479.98px)";
@@ -60,5 +63,32 @@ export function Switcher({ tabs, current, titleOf, onShow }: SwitcherProps) {
         );
       })}
     </select>
+  );
+}
+
+export type TabMenuProps = SwitcherProps & {
+  readonly signOf: (id: PaneId) => TabSign | undefined;
+  /** Focuses the terminal. */
+  readonly onDone: () => void;
+};
+
+export function TabMenu({ tabs, current, titleOf, signOf, onShow, onDone }: TabMenuProps) {
+  const words = useTexts().desk;
+  const focus = tabs[current]?.focus;
+  const entries = () =>
+    tabs
+      .flatMap(({ root }) => targetsOf(root))
+      .map((target) => ({
+        label: titleOf(target),
+        sign: <SignIcon sign={signOf(paneIdOf(target))} />,
+        isChosen: paneIdOf(target) === focus,
+        act: () => onShow(target),
+      }));
+  return (
+    <DropdownMenu entries={entries} onDone={onDone}>
+      <button type="button" className="sbx-quiet sbx-tool" aria-label={words.switcher} title={words.switcher}>
+        <ChevronDown size={16} aria-hidden />
+      </button>
+    </DropdownMenu>
   );
 }

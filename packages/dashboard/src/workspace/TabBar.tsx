@@ -1,13 +1,14 @@
 // The tab bar. Arrows move the focus, Enter shows a tab, Shift+arrow moves it, Delete closes it; the mouse drags.
 
-import { Plus, SquareTerminal, X } from "lucide-react";
+import { Plus, X } from "lucide-react";
 import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { ContextMenu, type MenuEntry } from "../ui/Menu.tsx";
 import { type Dragged, type LayoutTab, type PaneId, paneIdOf, targetsOf } from "./layout.ts";
-import { Switcher } from "./Switcher.tsx";
+import { Switcher, TabMenu } from "./Switcher.tsx";
+import { SignIcon, strongest, type TabSign } from "./TabSign.tsx";
 
 /** The id of the element that a tab controls. */
 export const PANES_ID = "sbx-panes";
@@ -15,6 +16,7 @@ export const PANES_ID = "sbx-panes";
 export type TabBarProps = {
   readonly tabs: readonly LayoutTab[];
   readonly titleOf: (target: SessionTarget) => string;
+  readonly signOf: (id: PaneId) => TabSign | undefined;
   readonly current: number;
   /** Whether the window is too small for tabs: it has the switcher alone. */
   readonly isSingle: boolean;
@@ -42,10 +44,7 @@ export function TabBar(props: TabBarProps) {
   const { tabs, current } = props;
   const { desk: words, terminal } = useTexts();
   const list = useRef<HTMLDivElement>(null);
-  const isOverflowing = useOverflow(list, tabs.length);
-  useEffect(() => {
-    list.current?.children[current]?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [current, tabs.length, isOverflowing]);
+  const isOverflowing = useOverflow(list, tabs.length, current);
   const focusTab = (index: number) => {
     const to = (index + tabs.length) % tabs.length;
     list.current?.querySelectorAll<HTMLElement>("[role=tab]")[to]?.focus();
@@ -80,7 +79,6 @@ export function TabBar(props: TabBarProps) {
     event.stopPropagation();
     props.onDrop(index);
   };
-  const switcher = <Switcher tabs={tabs} current={current} titleOf={props.titleOf} onShow={props.onShowPane} />;
   const end = (
     <>
       {props.onNew === undefined ? null : (
@@ -103,7 +101,7 @@ export function TabBar(props: TabBarProps) {
   if (props.isSingle) {
     return (
       <div className="sbx-tabs" data-single="true">
-        {switcher}
+        <Switcher tabs={tabs} current={current} titleOf={props.titleOf} onShow={props.onShowPane} />
         {end}
       </div>
     );
@@ -121,6 +119,7 @@ export function TabBar(props: TabBarProps) {
         {tabs.map(({ root, focus }, index) => {
           const name = words.tab(targetsOf(root).map(props.titleOf));
           const isCurrent = index === current;
+          const sign = strongest(targetsOf(root).map((target) => props.signOf(paneIdOf(target))));
           return (
             <ContextMenu
               key={targetsOf(root).map(paneIdOf).join(" ")}
@@ -158,7 +157,7 @@ export function TabBar(props: TabBarProps) {
                   onClick={() => props.onShow(index)}
                   onKeyDown={(event) => onKey(event, index)}
                 >
-                  <SquareTerminal size={14} aria-hidden />
+                  <SignIcon sign={sign} />
                   <span>{name}</span>
                 </button>
                 <button
@@ -177,23 +176,32 @@ export function TabBar(props: TabBarProps) {
           );
         })}
       </div>
-      {isOverflowing ? switcher : null}
+      {isOverflowing ? (
+        <TabMenu
+          {...{ tabs, current, titleOf: props.titleOf, signOf: props.signOf }}
+          onShow={props.onShowPane}
+          onDone={props.onDone}
+        />
+      ) : null}
       {end}
     </div>
   );
 }
 
-/** Whether tabs are out of view. */
-function useOverflow(list: RefObject<HTMLDivElement | null>, count: number): boolean {
+/** Keeps the whole of the current tab in view, whatever its name becomes. @returns Whether tabs are out of view. */
+function useOverflow(list: RefObject<HTMLDivElement | null>, count: number, current: number): boolean {
   const [isOverflowing, setOverflowing] = useState(false);
   useEffect(() => {
     const element = list.current;
     if (element === null) return;
-    const measure = () => setOverflowing(element.scrollWidth > element.clientWidth);
+    const measure = () => {
+      setOverflowing(element.scrollWidth > element.clientWidth);
+      element.children[current]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     for (const tab of element.children) observer.observe(tab);
     return () => observer.disconnect();
-  }, [list, count]);
+  }, [list, count, current]);
   return isOverflowing;
 }

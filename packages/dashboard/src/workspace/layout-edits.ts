@@ -92,6 +92,12 @@ export function closeTab(layout: Layout, index: number): Layout {
   return targetsOfTab(layout, index).map(paneIdOf).reduce(close, layout);
 }
 
+/** Closes all tabs but the current one. */
+export function closeOthers(layout: Layout): Layout {
+  const others = layout.tabs.filter((_, index) => index !== layout.current).flatMap(({ root }) => targetsOf(root));
+  return others.map(paneIdOf).reduce(close, layout);
+}
+
 /** A dragged pane or tab was dropped in the tab bar, before the tab at `index`. */
 export function dropInTabs(layout: Layout, dragged: Dragged, index: number): Layout {
   if (typeof dragged === "string") return moveToOwnTab(layout, dragged, index);

@@ -18,6 +18,9 @@ import { mergeNames, readNames, type SessionNames } from "./session-names.ts";
 
 export const LAYOUT_VERSION = 1;
 
+/** Below the server's 16 KiB, with what is sent around it. */
+const MAX_BYTES = 16_000;
+
 /** Limit of stored sandboxes. */
 const MAX_SANDBOXES = 32;
 
@@ -27,6 +30,8 @@ export type Kept = {
   /** Sandboxes, latest first. */
   readonly sandboxes: readonly string[];
   readonly names: SessionNames;
+  /** The folders in which open sessions were last seen, which name them until they are connected. */
+  readonly places: SessionNames;
 };
 
 type KeptArea = readonly [sandbox: string, session: string] | KeptSplit;
@@ -40,10 +45,12 @@ type KeptValue = {
   readonly tabs: readonly { readonly focus: number; readonly root: KeptArea }[];
   readonly sandboxes: readonly string[];
   readonly names: SessionNames;
+  readonly places: SessionNames;
 };
 
-export function keep({ layout, sandboxes, names }: Kept): KeptValue {
-  return {
+export function keep({ layout, sandboxes, names, places }: Kept): KeptValue {
+  const open = new Set(allTargets(layout).map(paneIdOf));
+  const value: Omit<KeptValue, "places"> = {
     version: LAYOUT_VERSION,
     current: layout.current,
     tabs: layout.tabs.map(({ focus, root }) => ({
@@ -53,6 +60,11 @@ export function keep({ layout, sandboxes, names }: Kept): KeptValue {
     sandboxes: sandboxes.slice(0, MAX_SANDBOXES),
     names,
   };
+  // What has no room is named again once it is connected.
+  const entries = Object.entries(places).filter(([id]) => open.has(id));
+  const bytes = () => new TextEncoder().encode(JSON.stringify([value, entries])).length;
+  while (entries.length > 0 && bytes() > MAX_BYTES) entries.shift();
+  return { ...value, places: Object.fromEntries(entries) };
 }
 
 /** @returns undefined for another version or invalid data. */
@@ -69,7 +81,12 @@ export function readKept(value: unknown): Kept | undefined {
   const ids = allTargets(layout).map(paneIdOf);
   if (ids.length > MAX_PANES || new Set(ids).size !== ids.length) return undefined;
   const sandboxes = Array.isArray(value.sandboxes) ? value.sandboxes.filter(isNameText) : [];
-  return { layout, sandboxes: [...new Set(sandboxes)].slice(0, MAX_SANDBOXES), names: readNames(value.names) };
+  return {
+    layout,
+    sandboxes: [...new Set(sandboxes)].slice(0, MAX_SANDBOXES),
+    names: readNames(value.names),
+    places: readNames(value.places),
+  };
 }
 
 /** Merges with another device's version: mine, with the tabs that it opened, without those that it closed. @param base The common base. */
@@ -92,7 +109,8 @@ export function merge(base: Kept, mine: Kept, theirs: Kept): Kept {
   });
   const sandboxes = [...new Set([...mine.sandboxes, ...theirs.sandboxes])].slice(0, MAX_SANDBOXES);
   const names = mergeNames(base.names, mine.names, theirs.names);
-  return { layout: { ...layout, tabs: [...layout.tabs, ...fitting] }, sandboxes, names };
+  const places = { ...theirs.places, ...mine.places };
+  return { layout: { ...layout, tabs: [...layout.tabs, ...fitting] }, sandboxes, names, places };
 }
 
 /** Moves a sandbox to the front. */

@@ -5,7 +5,7 @@ import { keyNameOf, listOfKeys, type OwnKeys, type Pressed } from "../keys/own-k
 import { keysOfShortcut, SETTINGS_KEY, SHORTCUTS, type Shortcut } from "../terminal/terminal-shortcuts.ts";
 import type { Direction, Layout } from "./layout.ts";
 import { focusOf, neighbourOf } from "./layout.ts";
-import { focus, moveTab, moveToOwnTab, resizeBy, showTab, swap } from "./layout-edits.ts";
+import { closeOthers, closeTab, focus, moveTab, moveToOwnTab, resizeBy, showTab, swap } from "./layout-edits.ts";
 
 export type WorkspaceCommand =
   | { readonly do: "palette" | "settings" | "keys" | "share" | "rename" | "reopen" }
@@ -15,7 +15,7 @@ export type WorkspaceCommand =
   /** Default sandbox: that of the focused pane. */
   | { readonly do: "new"; readonly sandbox?: string }
   | { readonly do: "divide"; readonly direction: Direction }
-  | { readonly do: "close" }
+  | { readonly do: "close" | "close-tab" | "close-others" | "end" }
   | { readonly do: "files" | "upload" | "notify" }
   /** The answer to a program that asks for a person in the focused pane. */
   | { readonly do: "ask"; readonly act: "take" | "decline" | "back" }
@@ -45,6 +45,9 @@ export const ALL_COMMANDS: readonly WorkspaceCommand[] = [
   { do: "keys" },
   ...SCHEMES.map((scheme): WorkspaceCommand => ({ do: "scheme", scheme })),
   { do: "close" },
+  { do: "close-tab" },
+  { do: "close-others" },
+  { do: "end" },
   { do: "reopen" },
   { do: "own-tab" },
   { do: "show-tab", by: 1 },
@@ -115,7 +118,9 @@ export function commandOfKey(pressed: Pressed, hasOthers: boolean, own: OwnKeys 
 
 /** Whether a command means something only with another pane. */
 export function commandIsForOthers({ do: what }: WorkspaceCommand): boolean {
-  return ["focus", "move", "grow", "own-tab", "show-tab", "move-tab", "close"].includes(what);
+  return ["focus", "move", "grow", "own-tab", "show-tab", "move-tab", "close", "close-tab", "close-others"].includes(
+    what,
+  );
 }
 
 /** The layout after a command that needs nothing else. */
@@ -135,6 +140,10 @@ export function applied(layout: Layout, command: WorkspaceCommand): Layout {
       return resizeBy(layout, id, command.direction, STEP);
     case "own-tab":
       return moveToOwnTab(layout, id, layout.current + 1);
+    case "close-tab":
+      return closeTab(layout, layout.current);
+    case "close-others":
+      return closeOthers(layout);
     case "show-tab":
       return showTab(layout, layout.current + command.by);
     case "move-tab":

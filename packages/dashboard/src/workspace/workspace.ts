@@ -1,9 +1,9 @@
-// A person's open sessions on the page: that of the address alone, or all of their tabs on every device. It starts with the one session
-// and loads the tabs when a second pane is opened. No React.
+// A person's open sessions on the page: that of the address alone, all of their tabs on every device, or this window's own tabs beside
+// those. It starts with the one session, and asks for the saved tabs when a second pane is opened. No React.
 
 import type { SessionTarget } from "../connection/session-target.ts";
 import { Store } from "../ui/store.ts";
-import { allTargets, type Layout, NOTHING_OPEN, type PaneId, paneIdOf, targetsOf } from "./layout.ts";
+import { allTargets, type Layout, NOTHING_OPEN, type PaneId, paneIdOf, tabOf, targetsOf } from "./layout.ts";
 import { open } from "./layout-edits.ts";
 import { type Kept, merge, withSandbox } from "./layout-kept.ts";
 import type { LayoutApi, StoredLayout } from "./layout-remote.ts";
@@ -17,6 +17,10 @@ export type WorkspaceState = {
   readonly sandboxes: readonly string[];
   /** This person's names of sessions, as far as loaded. */
   readonly names: SessionNames;
+  /** The folders in which sessions were last seen. */
+  readonly places: SessionNames;
+  /** How many saved sessions are not here: this window then has tabs of its own, which no other device gets. */
+  readonly elsewhere: number;
   /** Panes of tabs that were shown, in that order: others need no connection yet. */
   readonly shown: ReadonlySet<PaneId>;
   /** Whether the last save succeeded. */
@@ -32,10 +36,15 @@ const MAX_CLOSED = 10;
 
 const SAVE_DELAY_MS = 1_000;
 const RETRY_MS = 15_000;
-const NOTHING: Kept = { layout: NOTHING_OPEN, sandboxes: [], names: {} };
+const NOTHING: Kept = { layout: NOTHING_OPEN, sandboxes: [], names: {}, places: {} };
+
+/** This window's own tabs, over its reloads. */
+export type WindowTabs = { read(): Kept | undefined; write(kept: Kept | undefined): void };
+const NO_WINDOW: WindowTabs = { read: () => undefined, write: () => undefined };
 
 export class Workspace extends Store<WorkspaceState> {
   readonly #api: LayoutApi;
+  readonly #window: WindowTabs;
   /** The server's last known copy. */
   #base: Kept = NOTHING;
   #revision = 0;
@@ -44,23 +53,43 @@ export class Workspace extends Store<WorkspaceState> {
   #isSaving = false;
   #isDisposed = false;
 
-  constructor(api: LayoutApi, target: SessionTarget) {
+  constructor(api: LayoutApi, target: SessionTarget, window = NO_WINDOW) {
+    const own = window.read();
+    const isOwn = own !== undefined && tabOf(own.layout, paneIdOf(target)) !== -1;
+    const layout = open(isOwn ? own.layout : NOTHING_OPEN, target);
+    const { places, names } = isOwn ? own : NOTHING;
     const sandboxes = [target.sandbox];
-    const layout = open(NOTHING_OPEN, target);
-    super({ isAlone: true, layout, sandboxes, names: {}, shown: shownOf(layout, new Set()), isKept: true, closed: [] });
+    super({
+      // Until they are counted.
+      ...{ isAlone: !isOwn, layout, sandboxes, names, places, elsewhere: isOwn ? 1 : 0 },
+      ...{ shown: shownOf(layout, new Set()), isKept: true, closed: [] },
+    });
     this.#api = api;
+    this.#window = window;
+    if (isOwn) this.#joining = this.#join(false);
   }
 
-  /** Loads this person's tabs, with the current session among them. Once. */
-  join(): Promise<void> {
-    this.#joining ??= this.#join();
-    return this.#joining;
+  /** Brings in this person's saved tabs, with those of this window among them. */
+  async join(): Promise<void> {
+    await this.#joining;
+    if (this.#isShared) return;
+    this.#joining = this.#join(true);
+    await this.#joining;
   }
 
-  /** Changes the layout, after loading the tabs. */
+  /** Changes the layout. A second pane is kept for other devices, unless other tabs are: those are only counted. */
   async edit(change: (layout: Layout) => Layout): Promise<void> {
-    if (this.state.isAlone) await this.join();
+    if (this.state.isAlone) {
+      this.#joining ??= this.#join(false);
+      await this.#joining;
+    }
     this.#edit(change);
+  }
+
+  /** Remembers in which folder a session is. Kept with the next change, or when the page closes. */
+  placed(target: SessionTarget, place: string): void {
+    const id = paneIdOf(target);
+    if (this.state.places[id] !== place) this.#show({ places: withName(this.state.places, id, place) });
   }
 
   /** Reopens what was closed last: where it was, if nothing was moved since, else in tabs. */
@@ -85,13 +114,13 @@ export class Workspace extends Store<WorkspaceState> {
 
   /** Loads the names of sessions if necessary. */
   async loadNames(): Promise<void> {
-    if (this.state.isAlone) await this.#readNames();
+    if (!this.#isShared) await this.#readNames();
   }
 
   /** Names a session for this person; "" removes the name. */
   async rename(target: SessionTarget, name: string): Promise<void> {
     const id = paneIdOf(target);
-    if (!this.state.isAlone) {
+    if (this.#isShared) {
       this.#changed({ names: withName(this.state.names, id, name) });
       return;
     }
@@ -107,13 +136,19 @@ export class Workspace extends Store<WorkspaceState> {
 
   async #readNames(): Promise<StoredLayout | undefined> {
     const there = await this.#api.read();
-    if (this.state.isAlone && there?.kept !== undefined) this.#show({ names: there.kept.names });
+    if (!this.#isShared && there?.kept !== undefined) this.#show({ names: there.kept.names });
     return there;
   }
 
   /** Saves pending changes now: the page may be closing. */
   flush(): void {
-    if (this.#timer === undefined) return;
+    this.#keepOwn();
+    const isMoved =
+      this.#isShared &&
+      allTargets(this.state.layout)
+        .map(paneIdOf)
+        .some((id) => this.#base.places[id] !== this.state.places[id]);
+    if (this.#timer === undefined && !isMoved) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     void this.#save(true);
@@ -125,17 +160,45 @@ export class Workspace extends Store<WorkspaceState> {
     this.forgetListeners();
   }
 
-  async #join(): Promise<void> {
+  /** Whether the tabs are those of this person on every device. */
+  get #isShared(): boolean {
+    return !this.state.isAlone && this.state.elsewhere === 0;
+  }
+
+  /** @param isWhole Whether other saved tabs come here, too. */
+  async #join(isWhole: boolean): Promise<void> {
     const there = await this.#api.read();
     const mine = this.state;
+    const kept = there?.kept ?? NOTHING;
+    const here = new Set(allTargets(mine.layout).map(paneIdOf));
+    const others = allTargets(kept.layout).filter((target) => !here.has(paneIdOf(target)));
+    const elsewhere = there === undefined ? mine.elsewhere : others.length;
+    const sandboxes = [...new Set([...mine.sandboxes, ...kept.sandboxes])];
+    const places = { ...kept.places, ...mine.places };
+    if (elsewhere > 0 && !isWhole) {
+      this.#changed({ isAlone: false, sandboxes, names: kept.names, places, elsewhere });
+      return;
+    }
     if (there !== undefined) this.#revision = there.revision;
-    this.#base = there?.kept ?? NOTHING;
-    let { layout } = this.#base;
-    const [target] = mine.layout.tabs.map(({ root }) => root).filter((root) => root.kind === "pane");
-    if (target !== undefined) layout = open(layout, target.target);
-    const sandboxes = [...new Set([...mine.sandboxes, ...this.#base.sandboxes])];
-    const { names } = this.#base;
-    this.#changed({ isAlone: false, layout, sandboxes, names, isKept: there !== undefined });
+    this.#base = kept;
+    const [only, ...more] = allTargets(mine.layout);
+    // One session takes its place among the others.
+    const layout =
+      only !== undefined && more.length === 0 ? open(kept.layout, only) : merge(NOTHING, mine, kept).layout;
+    this.#window.write(undefined);
+    this.#changed({
+      isAlone: false,
+      elsewhere: 0,
+      layout,
+      sandboxes,
+      names: kept.names,
+      places,
+      isKept: there !== undefined,
+    });
+  }
+
+  #keepOwn(): void {
+    if (this.state.elsewhere > 0) this.#window.write(this.state);
   }
 
   #edit(change: (layout: Layout) => Layout): void {
@@ -154,7 +217,8 @@ export class Workspace extends Store<WorkspaceState> {
 
   #changed(change: Partial<WorkspaceState>): void {
     this.#show(change);
-    if (!this.state.isAlone) this.#saveIn(SAVE_DELAY_MS);
+    if (this.#isShared) this.#saveIn(SAVE_DELAY_MS);
+    else this.#keepOwn();
   }
 
   #show(change: Partial<WorkspaceState>): void {
@@ -178,8 +242,8 @@ export class Workspace extends Store<WorkspaceState> {
       return;
     }
     this.#isSaving = true;
-    const { layout, sandboxes, names } = this.state;
-    const sent: Kept = { layout, sandboxes, names };
+    const { layout, sandboxes, names, places } = this.state;
+    const sent: Kept = { layout, sandboxes, names, places };
     const answer = await this.#api.keep(sent, this.#revision, isLast);
     this.#isSaving = false;
     if (answer.kind === "failed") {

@@ -81,9 +81,10 @@ test("offers only what can be done: nothing that may not be, no arranging of one
     "reopen",
     "notify",
     "ask",
+    "end",
   ];
   expect(names(false)).toEqual(new Set(always));
-  const arranging = ["close", "own-tab", "show-tab", "move-tab", "focus", "move", "grow"];
+  const arranging = ["close", "close-tab", "close-others", "own-tab", "show-tab", "move-tab", "focus", "move", "grow"];
   expect(names(true)).toEqual(new Set([...always, ...arranging]));
   const inOthers = paletteCommands(ENGLISH, false, ["dev", "far"], () => true).map(({ id }) => id);
   expect(inOthers.filter((id) => id.includes("sandbox"))).toEqual([

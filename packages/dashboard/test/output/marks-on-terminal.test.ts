@@ -107,6 +107,7 @@ function attention(alerts: Partial<Alerts>, { isReplay = false, isHidden = true 
     notify: (title, text) => told.push(`notice ${title}: ${text}`),
     sound: () => told.push("sound"),
     flash: () => told.push("flash"),
+    signed: () => undefined,
   });
   made.alerts = { ...QUIET, ...alerts };
   const wait = (ms: number) => {

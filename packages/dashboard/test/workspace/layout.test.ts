@@ -58,6 +58,7 @@ const kept = (layout: Layout, sandboxes: string[] = [], names: SessionNames = {}
   layout,
   sandboxes,
   names,
+  places: names,
 });
 
 test("a session stands once: what is open already is shown where it is", () => {

@@ -48,22 +48,51 @@ test("alone, a page neither asks nor keeps anything", async () => {
   expect([server.puts, workspace.getState().isAlone]).toEqual([0, true]);
 });
 
-test("the first thing that needs a second pane brings in what the person has open, and shows this among it", async () => {
+test("a window beside saved tabs keeps its own over a reload, and brings the others in when it is asked to", async () => {
   const server = new Server();
   const before = [at("x"), at("y")].reduce(open, NOTHING_OPEN);
-  server.there = { revision: 7, kept: { layout: before, sandboxes: ["far"], names: {} } };
-  const workspace = new Workspace(server, at("a"));
+  server.there = { revision: 7, kept: { layout: before, sandboxes: ["far"], names: {}, places: {} } };
+  let kept: Kept | undefined;
+  const tabs = {
+    read: () => kept,
+    write: (value: Kept | undefined) => {
+      kept = value;
+    },
+  };
+  const workspace = new Workspace(server, at("a"), tabs);
   await workspace.edit(other);
-  expect(workspace.getState()).toMatchObject({ isAlone: false, sandboxes: ["dev", "far"] });
-  expect([names(workspace.getState()), focusOf(workspace.getState().layout)]).toEqual([
-    ["x", "y", "a", "other"],
+  expect(workspace.getState()).toMatchObject({ isAlone: false, elsewhere: 2, sandboxes: ["dev", "far"] });
+  workspace.flush();
+  await vi.runAllTimersAsync();
+  expect([names(workspace.getState()), server.puts]).toEqual([["a", "other"], 0]);
+  const reloaded = new Workspace(server, at("other"), tabs);
+  await vi.runAllTimersAsync();
+  expect([names(reloaded.getState()), reloaded.getState().elsewhere, server.puts]).toEqual([["a", "other"], 2, 0]);
+  await reloaded.join();
+  expect([names(reloaded.getState()), focusOf(reloaded.getState().layout)]).toEqual([
+    ["a", "other", "x", "y"],
     id("other"),
   ]);
   await vi.runAllTimersAsync();
-  expect(server.there.revision).toBe(8);
+  expect([server.there.revision, kept]).toEqual([8, undefined]);
   const phone = new Workspace(server, at("x"));
   await phone.join();
-  expect([names(phone.getState()), focusOf(phone.getState().layout)]).toEqual([["x", "y", "a", "other"], id("x")]);
+  expect([names(phone.getState()), focusOf(phone.getState().layout)]).toEqual([["a", "other", "x", "y"], id("x")]);
+});
+
+test("the folder of a session stays with its saved tab: kept with the next change, or as the page closes", async () => {
+  const server = new Server();
+  const workspace = new Workspace(server, at("a"));
+  await workspace.edit(other);
+  await vi.runAllTimersAsync();
+  workspace.placed(at("other"), "src");
+  await vi.runAllTimersAsync();
+  expect(server.puts).toBe(1);
+  workspace.flush();
+  await vi.runAllTimersAsync();
+  const phone = new Workspace(server, at("a"));
+  await phone.join();
+  expect([server.puts, phone.getState().places]).toEqual([2, { "dev/other": "src" }]);
 });
 
 test("many changes are kept at once, a second after the last, and those of a page that goes at once", async () => {
@@ -119,14 +148,14 @@ const key = (code: string, more: Partial<Pressed> = {}): Pressed => ({
 test("a name is kept for the person, from a page that is alone too, over what other devices keep", async () => {
   const server = new Server();
   const layout = open(NOTHING_OPEN, at("x"));
-  server.there = { revision: 7, kept: { layout, sandboxes: ["far"], names: { "dev/x": "logs" } } };
+  server.there = { revision: 7, kept: { layout, sandboxes: ["far"], names: { "dev/x": "logs" }, places: {} } };
   const alone = new Workspace(server, at("a"));
   await alone.loadNames();
   await alone.rename(at("a"), "  the\tbuild ");
   expect(alone.getState()).toMatchObject({ isAlone: true, names: { "dev/x": "logs", "dev/a": "the build" } });
   expect(server.there).toEqual({
     revision: 8,
-    kept: { layout, sandboxes: ["far"], names: { "dev/x": "logs", "dev/a": "the build" } },
+    kept: { layout, sandboxes: ["far"], names: { "dev/x": "logs", "dev/a": "the build" }, places: {} },
   });
   const tabs = new Workspace(server, at("x"));
   await tabs.join();

@@ -1,0 +1,27 @@
+// The sign of a session on its tab: the terminal's own, or that of what happened while nobody looked.
+
+import { Bell, CircleCheck, CircleX, Hand, SquareTerminal } from "lucide-react";
+import { useTexts } from "../texts/texts-context.ts";
+
+/** `asks`: a program asks for a person. The others happened while nobody looked. */
+export type TabSign = "asks" | "failed" | "bell" | "done";
+
+/** Of several, the first in this order counts. */
+const ORDER: readonly TabSign[] = ["asks", "failed", "bell", "done"];
+const ICONS = { asks: Hand, failed: CircleX, bell: Bell, done: CircleCheck };
+
+export function strongest(signs: readonly (TabSign | undefined)[]): TabSign | undefined {
+  return ORDER.find((sign) => signs.includes(sign));
+}
+
+/** Whether the window's title counts it. */
+export function isUrgent(sign: TabSign | undefined): boolean {
+  return sign !== undefined && sign !== "done";
+}
+
+export function SignIcon({ sign }: { readonly sign: TabSign | undefined }) {
+  const words = useTexts().desk.sign;
+  if (sign === undefined) return <SquareTerminal size={14} aria-hidden />;
+  const Icon = ICONS[sign];
+  return <Icon className="sbx-sign" data-sign={sign} size={14} role="img" aria-label={words[sign]} />;
+}

@@ -1,0 +1,162 @@
+// What the tabs say of their sessions, and what their menus do. In a real browser.
+
+import { expect, test } from "vitest";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
+import type { PlayedProcess } from "../server.ts";
+
+const browser = useBrowser();
+
+const prompt = (cwd: string) => `\x1b]633;P;Cwd=${cwd}\x07\x1b]133;A\x07$ \x1b]133;B\x07`;
+const ran = (exit: number, cwd: string) => `x\r\n\x1b]633;E;x\x07\x1b]133;C\x07\x1b]133;D;${exit}\x07${prompt(cwd)}`;
+const tab = ({ page }: TerminalPage, name: string) => page.getByRole("tab", { name, exact: true });
+const names = ({ page }: TerminalPage) => page.getByRole("tab").locator("span").allTextContents();
+
+/** Opens a tab whose shell is in a folder. */
+async function newTab(page: TerminalPage, cwd: string): Promise<PlayedProcess> {
+  const before = await page.page.locator(".sbx-pane").count();
+  await page.button("New tab");
+  await expect.poll(() => page.page.locator('.sbx-terminal[data-state="attached"]').count()).toBe(before + 1);
+  const made = browser.server.process(browser.server.attaches.at(-1)?.get("session") ?? "");
+  made.print(prompt(cwd));
+  return made;
+}
+
+test("what happens in a tab that nobody looks at is shown on it and counted in the title, until somebody looks", async () => {
+  const page = await browser.attached();
+  const main = browser.server.process("main");
+  main.print(prompt("/"));
+  await newTab(page, "/srv/src");
+  main.print(ran(0, "/"));
+  await tab(page, "a command ended main").waitFor();
+  await expect.poll(() => page.page.title()).toBe("src");
+  main.print("\x07");
+  await tab(page, "rang main").waitFor();
+  main.print(ran(1, "/"));
+  await tab(page, "a command failed main").waitFor();
+  main.print(`\x07${ran(0, "/")}`);
+  await expect.poll(() => page.page.title()).toBe("(1) src");
+  await tab(page, "a command failed main").click();
+  await tab(page, "main").waitFor();
+  main.print(`\x07${ran(1, "/")}again`);
+  await expect.poll(() => page.page.title()).toBe("main");
+  expect(await page.page.locator(".sbx-sign").count()).toBe(0);
+});
+
+test("a program that asks for a person in another tab is told in this one, with the way there", async () => {
+  const page = await browser.attached();
+  const [connection] = browser.server.process("main").connections;
+  await newTab(page, "/srv/src");
+  const ask = { id: "1", writer: "deploy-bot", reason: "Continue the migration?", secret: false, seconds: 900 };
+  connection?.send({ type: "ask", ...ask });
+  await tab(page, "asks for you main").waitFor();
+  await expect.poll(() => page.page.title()).toBe("(1) src");
+  await page.page.getByText("main: deploy-bot asks for you: Continue the migration?").waitFor();
+  await page.button("Go there");
+  await tab(page, "asks for you main").and(page.page.locator('[aria-selected="true"]')).waitFor();
+  await page.page.getByRole("button", { name: "Take the keyboard" }).waitFor();
+  expect(await page.page.getByRole("button", { name: "Go there" }).count()).toBe(0);
+  connection?.send({ type: "ask_state", id: "1", answer: "expired" });
+  await tab(page, "main").waitFor();
+});
+
+test("equal names are numbered, and are the same on tab, pane, bar, menu and list; ids are in tooltips alone", async () => {
+  const page = await browser.attached("/?sandbox=default&session=web-aaaaaaaa&renderer=dom");
+  browser.server.process("web-aaaaaaaa").print(prompt("/root"));
+  await expect.poll(() => names(page)).toEqual(["~"]);
+  for (const cwd of ["/srv/src", "/srv/src", "/opt/src"]) await newTab(page, cwd);
+  await expect.poll(() => names(page)).toEqual(["~", "src", "src 2", "src 3"]);
+  await page.page.locator('[data-focus="true"] .sbx-heading').getByText("src 3", { exact: true }).waitFor();
+  await page.page.locator(".sbx-place").getByText("default / src 3", { exact: true }).waitFor();
+  expect(await page.page.title()).toBe("src 3");
+  browser.server.listed = [...browser.server.processes.keys()].map((key) => ({
+    ...{ session: key.split("/")[1], state: "running", tty: true, cmd: "bash", args: [], clients: 1 },
+  }));
+  await page.button("Sessions");
+  const listed = page.page.getByRole("option").filter({ hasText: "bash" }).locator(".sbx-palette-name");
+  await expect
+    .poll(async () => (await listed.allTextContents()).sort())
+    .toEqual([...["src 2 default bash", "src 3 default bash", "src default bash", "~ default bash"]]);
+  expect(await page.page.locator("main").innerText()).not.toMatch(/web-[a-z1-9]{8}/);
+  // The server has no screens.
+  page.problems.length = 0;
+});
+
+test("a closed tab is named by what it showed, and nothing in the row of tabs moves", async () => {
+  const page = await browser.attached();
+  for (const cwd of ["/srv/a", "/srv/b", "/srv/c"]) await newTab(page, cwd);
+  await expect.poll(() => names(page)).toEqual(["main", "a", "b", "c"]);
+  const left = async () => (await tab(page, "a").boundingBox())?.x;
+  const before = await left();
+  await tab(page, "c").press("Delete");
+  await page.page.getByText("Closed “c”: still running", { exact: true }).waitFor();
+  expect([await names(page), await left()]).toEqual([["main", "a", "b"], before]);
+  await page.button("Undo");
+  await expect.poll(() => names(page)).toEqual(["main", "a", "b", "c"]);
+});
+
+test("with more tabs than there is room for, the current one stays whole as its name grows, and a menu has all", async () => {
+  const page = await browser.attached(undefined, { width: 760, height: 400 });
+  let last: PlayedProcess | undefined;
+  for (let i = 1; i <= 7; i += 1) last = await newTab(page, `/srv/folder-${i}`);
+  const isWhole = () =>
+    page.page.locator('.sbx-tab[data-current="true"]').evaluate((current) => {
+      const [own, row] = [current.getBoundingClientRect(), current.parentElement?.getBoundingClientRect()];
+      return row !== undefined && own.left >= row.left - 1 && own.right <= row.right + 1;
+    });
+  last?.print("make\r\n\x1b]633;E;make everything in this folder\x07\x1b]133;C\x07");
+  await tab(page, "make everything in this folder · folder-7").waitFor();
+  await expect.poll(isWhole).toBe(true);
+  await page.button("Open sessions");
+  const entries = page.page.getByRole("menuitem");
+  expect(await entries.allTextContents()).toEqual(await names(page));
+  await entries.filter({ hasText: "folder-1" }).click();
+  await tab(page, "folder-1").and(page.page.locator('[aria-selected="true"]')).waitFor();
+  await expect.poll(isWhole).toBe(true);
+});
+
+test("a tab's menu closes it, closes the others, and ends its session after a question", async () => {
+  const page = await browser.attached();
+  for (const cwd of ["/srv/a", "/srv/b", "/srv/c"]) await newTab(page, cwd);
+  await expect.poll(() => names(page)).toEqual(["main", "a", "b", "c"]);
+  const choose = async (name: string, entry: string) => {
+    await tab(page, name).click({ button: "right" });
+    await page.page.getByRole("menuitem", { name: entry }).click();
+  };
+  await choose("a", "Close tab");
+  await expect.poll(() => names(page)).toEqual(["main", "b", "c"]);
+  // Another tab than the current one was closed: that one stays.
+  await tab(page, "c").and(page.page.locator('[aria-selected="true"]')).waitFor();
+  await choose("main", "Close other tabs");
+  await expect.poll(() => names(page)).toEqual(["main"]);
+  const end = page.page.getByRole("dialog", { name: "End main?" });
+  await choose("main", "End session…");
+  await end.waitFor();
+  await page.page.keyboard.press("Enter");
+  await end.waitFor({ state: "detached" });
+  expect(browser.server.ended).toEqual([]);
+  await page.button("Pane menu");
+  await page.page.getByRole("menuitem", { name: "End session…" }).click();
+  await end.getByRole("button", { name: "End main" }).click();
+  await end.waitFor({ state: "detached" });
+  expect(browser.server.ended).toEqual(["main"]);
+});
+
+test("a window beside saved tabs keeps its own, over a reload too, until the others are brought here", async () => {
+  const saved = (session: string) => ({ focus: 0, root: ["default", session] });
+  browser.server.layout = {
+    version: 1,
+    current: 0,
+    tabs: [saved("web-bbbbbbbb")],
+    places: { "default/web-bbbbbbbb": "docs" },
+  };
+  const page = await browser.attached();
+  await newTab(page, "/srv/src");
+  await expect.poll(() => names(page)).toEqual(["main", "src"]);
+  await page.page.getByText("1 saved session in other windows").waitFor();
+  await page.page.reload();
+  await expect.poll(() => names(page)).toEqual(["main", "src"]);
+  await page.button("Bring them here");
+  await expect.poll(() => names(page)).toEqual(["main", "src", "docs"]);
+  expect(new URL(page.page.url()).searchParams.get("tabs")).toBe("1");
+});
