@@ -1,5 +1,6 @@
 // Keys that touch keyboards lack, shown on touch screens only (small-windows.css).
 
+import type { ReactNode } from "react";
 import { useTexts } from "../texts/texts-context.ts";
 import type { Modifiers } from "../ui/modifiers.ts";
 
@@ -33,6 +34,8 @@ export type TouchKeysProps = {
   readonly onModifiers: (modifiers: Modifiers) => void;
   readonly onPaste: () => void;
   readonly onCopy: () => void;
+  /** What stands before the keys. */
+  readonly first: ReactNode;
 };
 
 export function TouchKeys(props: TouchKeysProps) {
@@ -54,6 +57,7 @@ export function TouchKeys(props: TouchKeysProps) {
   );
   return (
     <div className="sbx-touch-keys" role="toolbar" aria-label={words.label}>
+      {props.first}
       {props.hasSelection ? key("copy", props.onCopy) : null}
       {KEYS.map(([name, sends]) =>
         sends === "isControl" || sends === "isAlt"
