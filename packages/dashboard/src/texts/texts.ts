@@ -491,6 +491,8 @@ export const ENGLISH = {
     close: "Close",
     link: (until: string) => `Link, valid until ${until}. It is shown only once.`,
     code: "The link as a QR code",
+    larger: "Larger",
+    smaller: "Smaller",
     copied: "Copied",
     selected: "Selected: press Ctrl+C to copy",
     links: "Active links",
