@@ -148,6 +148,8 @@ export class PageServer {
   renewsTo: string | undefined;
   /** How often it was asked for. */
   renewals = 0;
+  /** What tickets end with: real ones have some 500 characters. */
+  ticketTail = "";
   /** Tickets that are good, by their ids. */
   readonly tickets = new Map<string, { readonly role: string; readonly guests: boolean; readonly expiresAt: string }>();
   #startContainer: () => void = () => undefined;
@@ -284,7 +286,7 @@ export class PageServer {
       const made = String(this.tickets.size + 1);
       const expiresAt = new Date(Date.now() + seconds * 1000).toISOString();
       this.tickets.set(made, { role, guests, expiresAt });
-      const ticket = `s.ticket-${made}`;
+      const ticket = `s.ticket-${made}${this.ticketTail}`;
       say(200, {
         id: made,
         ticket,

@@ -1,6 +1,6 @@
 // One pane of the page: its terminal, with the page's own heading and menu in the line above it.
 
-import { ClipboardPaste, Copy, EllipsisVertical, ExternalLink, Link2, SquareTerminal } from "lucide-react";
+import { ClipboardPaste, Copy, EllipsisVertical, ExternalLink, LayoutList, Link2, SquareTerminal } from "lucide-react";
 import { type MouseEvent, type ReactNode, useRef } from "react";
 import { defined } from "sandbox-stdio/core";
 import type { SessionTarget } from "../connection/session-target.ts";
@@ -12,6 +12,7 @@ import { PanedTerminal } from "../tmux/PanedTerminal.tsx";
 import { ContextMenu, DropdownMenu, type MenuEntry } from "../ui/Menu.tsx";
 import type { PaneId } from "../workspace/layout.ts";
 import { focus } from "../workspace/layout-edits.ts";
+import type { WorkspaceCommand } from "../workspace/layout-keys.ts";
 import { NameField } from "../workspace/NameField.tsx";
 import { paneEntries } from "./menus.ts";
 import type { Page, PageState } from "./page.ts";
@@ -78,9 +79,22 @@ export function PagePane(props: PagePaneProps) {
         isCompact={isCompact}
         heading={<PaneHeading {...heading} id={id} title={title} place={place} />}
         menu={<PaneMenu title={title} place={place} entries={entries} onDone={onDone} />}
+        keys={run.may(PALETTE) ? <CommandsKey onPress={() => run(PALETTE)} /> : null}
         {...defined({ onNewSession: state.rights.mayStart ? () => actions.replacePane(id) : undefined })}
       />
     </PaneContextMenu>
+  );
+}
+
+const PALETTE: WorkspaceCommand = { do: "palette" };
+
+/** The way to all that a window without room for bars doesn't show. */
+function CommandsKey({ onPress }: { readonly onPress: () => void }) {
+  const label = useTexts().desk.sessions;
+  return (
+    <button type="button" className="sbx-commands" aria-label={label} title={label} onClick={onPress}>
+      <LayoutList size={16} aria-hidden />
+    </button>
   );
 }
 

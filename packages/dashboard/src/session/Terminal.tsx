@@ -66,7 +66,7 @@ const FilesPanel = lazy(() => import("../transfer/FilesPanel.tsx"));
 const RecordingPanel = lazy(() => import("../recording/RecordingPanel.tsx"));
 
 export function Terminal(props: TerminalProps) {
-  const { wsUrl, theme, isCompact = false } = props;
+  const { wsUrl, theme, keys, isCompact = false } = props;
   const scheme = useScheme(props.scheme ?? "dark");
   const around = useTexts();
   const texts = useMemo(() => (props.texts === undefined ? around : textsWith(props.texts)), [props.texts, around]);
@@ -243,7 +243,7 @@ export function Terminal(props: TerminalProps) {
             />
           </Suspense>
         ) : null}
-        {bars.keys ? <KeysBar session={standIn ?? live} mayType={!isReadOnly} onDone={focus} /> : null}
+        {bars.keys ? <KeysBar session={standIn ?? live} mayType={!isReadOnly} first={keys} onDone={focus} /> : null}
         {/* Through one portal, which keeps their order. */}
         {inPlace([isCompact ? peopleBar : null, bars.status ? statusBar : null], props.statusBar)}
       </section>
@@ -379,10 +379,11 @@ function Overlays({ live, view, browsed, mayType, onLogin }: OverlaysProps) {
 type KeysBarProps = {
   readonly session: TerminalSession | undefined;
   readonly mayType: boolean;
+  readonly first: ReactNode;
   readonly onDone: () => void;
 };
 
-function KeysBar({ session, mayType, onDone }: KeysBarProps) {
+function KeysBar({ session, mayType, first, onDone }: KeysBarProps) {
   const view = useSnapshot(session?.subscribe, session?.getView);
   return (
     <TouchKeys
@@ -393,6 +394,7 @@ function KeysBar({ session, mayType, onDone }: KeysBarProps) {
       onModifiers={(modifiers) => session?.setModifiers(modifiers)}
       onPaste={() => void session?.guard.pasteClipboard().then(onDone)}
       onCopy={() => session?.screen.copy()}
+      first={first}
     />
   );
 }

@@ -99,6 +99,8 @@ export type TerminalProps = {
   /** Elements of the page at the start and at the end of the line above. */
   readonly heading?: ReactNode;
   readonly menu?: ReactNode;
+  /** An element of the page before the keys for touch screens. */
+  readonly keys?: ReactNode;
   /** The bars around the terminal; default all. Without any, `data-state` alone shows the connection. */
   readonly bars?: boolean | Bars;
   /** Texts that replace the English ones. */

@@ -70,6 +70,20 @@ export function SettingsDialog({ preferences, onChange, onKeys, onClose }: Setti
     <Dialog title={words.title} onClose={onClose} className="sbx-settings">
       <Preview preferences={preferences} />
       <div className="sbx-settings-groups">
+        <Group title={words.type}>
+          <FontFamily value={preferences.fontFamily} onChange={(fontFamily) => onChange({ fontFamily })} />
+          {number("fontSize", { ...FONT_SIZES, step: 1 })}
+          {number("lineHeight", { ...LINE_HEIGHTS, step: 0.05 })}
+          {flag("hasLigatures")}
+          <Choice
+            label={words.cursor}
+            value={preferences.cursorStyle}
+            choices={words.cursors}
+            onChange={(cursorStyle) => onChange({ cursorStyle })}
+          />
+          {flag("cursorBlinks")}
+          {number("scrollback", { ...SCROLLBACKS, step: 1_000 })}
+        </Group>
         <Group title={words.colours}>
           <Choice
             label={words.scheme}
@@ -91,20 +105,6 @@ export function SettingsDialog({ preferences, onChange, onKeys, onClose }: Setti
               </button>
             )}
           </p>
-        </Group>
-        <Group title={words.type}>
-          <FontFamily value={preferences.fontFamily} onChange={(fontFamily) => onChange({ fontFamily })} />
-          {number("fontSize", { ...FONT_SIZES, step: 1 })}
-          {number("lineHeight", { ...LINE_HEIGHTS, step: 0.05 })}
-          {flag("hasLigatures")}
-          <Choice
-            label={words.cursor}
-            value={preferences.cursorStyle}
-            choices={words.cursors}
-            onChange={(cursorStyle) => onChange({ cursorStyle })}
-          />
-          {flag("cursorBlinks")}
-          {number("scrollback", { ...SCROLLBACKS, step: 1_000 })}
         </Group>
         <Group title={words.attention}>
           {flag("bellSounds")}

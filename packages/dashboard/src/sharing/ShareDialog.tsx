@@ -167,7 +167,7 @@ function Link({ share: { url, expiresAt }, field, outcome }: LinkProps) {
   const id = useId();
   return (
     <div className="sbx-made">
-      <Code text={url} label={words.code} />
+      <Code text={url} words={words} />
       <div>
         <label htmlFor={id}>{words.link(timeOf(expiresAt, words))}</label>
         <input
@@ -184,14 +184,39 @@ function Link({ share: { url, expiresAt }, field, outcome }: LinkProps) {
   );
 }
 
-/** For the camera of a phone: dark on light in every scheme. */
-function Code({ text, label }: { readonly text: string; readonly label: string }) {
+/** What a phone's camera tells apart. */
+const MODULE_PX = 3;
+
+/** For the camera of a phone: dark on light in every scheme. A press makes it as large as the dialog has room. */
+function Code({ text, words }: { readonly text: string; readonly words: Texts["share"] }) {
+  const [room, setRoom] = useState<number>();
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (room !== undefined) button.current?.scrollIntoView({ block: "nearest" });
+  }, [room]);
   const { data, size } = encode(text, { border: 2 });
   const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  // Each module has a whole number of the screen's own pixels.
+  const dots = devicePixelRatio;
+  const least = Math.ceil(MODULE_PX * dots);
+  const px = (Math.max(least, Math.floor(((room ?? 0) / size) * dots)) / dots) * size;
   return (
-    <svg className="sbx-code" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label}>
-      <path d={path.join("")} />
-    </svg>
+    <button
+      type="button"
+      className="sbx-code"
+      ref={button}
+      aria-label={words.code}
+      aria-pressed={room !== undefined}
+      title={room === undefined ? words.larger : words.smaller}
+      onClick={({ currentTarget: { parentElement } }) => {
+        const width = parentElement?.clientWidth ?? 0;
+        setRoom(room === undefined ? Math.min(width, innerHeight - 32) : undefined);
+      }}
+    >
+      <svg viewBox={`0 0 ${size} ${size}`} width={px} height={px} shapeRendering="crispEdges" aria-hidden="true">
+        <path d={path.join("")} />
+      </svg>
+    </button>
   );
 }
 

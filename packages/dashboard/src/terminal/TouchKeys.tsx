@@ -1,16 +1,24 @@
 // Keys that touch keyboards lack, shown on touch screens only (small-windows.css).
 
+import type { ReactNode } from "react";
 import { useTexts } from "../texts/texts-context.ts";
 import type { Modifiers } from "../ui/modifiers.ts";
 
+/** The most used first: an upright phone shows seven keys, and the row scrolls to the others. */
 const KEYS = [
   ["escape", "\x1b"],
   ["tab", "\t"],
-  ["controlC", "\x03"],
-  ["left", "\x1b[D"],
-  ["down", "\x1b[B"],
+  ["control", "isControl"],
   ["up", "\x1b[A"],
+  ["down", "\x1b[B"],
+  ["left", "\x1b[D"],
   ["right", "\x1b[C"],
+  ["controlC", "\x03"],
+  ["alt", "isAlt"],
+  ["slash", "/"],
+  ["bar", "|"],
+  ["dash", "-"],
+  ["tilde", "~"],
   ["pageUp", "\x1b[5~"],
   ["pageDown", "\x1b[6~"],
   ["controlD", "\x04"],
@@ -26,6 +34,8 @@ export type TouchKeysProps = {
   readonly onModifiers: (modifiers: Modifiers) => void;
   readonly onPaste: () => void;
   readonly onCopy: () => void;
+  /** What stands before the keys. */
+  readonly first: ReactNode;
 };
 
 export function TouchKeys(props: TouchKeysProps) {
@@ -45,13 +55,15 @@ export function TouchKeys(props: TouchKeysProps) {
       {words[name][0]}
     </button>
   );
-  const { isControl, isAlt } = modifiers;
   return (
     <div className="sbx-touch-keys" role="toolbar" aria-label={words.label}>
+      {props.first}
       {props.hasSelection ? key("copy", props.onCopy) : null}
-      {key("control", () => props.onModifiers({ ...modifiers, isControl: !isControl }), isControl)}
-      {key("alt", () => props.onModifiers({ ...modifiers, isAlt: !isAlt }), isAlt)}
-      {KEYS.map(([name, text]) => key(name, () => props.onPress(text)))}
+      {KEYS.map(([name, sends]) =>
+        sends === "isControl" || sends === "isAlt"
+          ? key(name, () => props.onModifiers({ ...modifiers, [sends]: !modifiers[sends] }), modifiers[sends])
+          : key(name, () => props.onPress(sends)),
+      )}
       {key("paste", props.onPaste)}
     </div>
   );

@@ -50,6 +50,28 @@ test("a scheme, a size and a theme are there at once, on other pages too, and af
   await expect.poll(() => paper(page)).toBe(ground);
 });
 
+test.each([
+  [360, 225],
+  [900, 500],
+])("at %i×%i, nothing that Tab reaches is covered by the buttons at the bottom", async (width, height) => {
+  const page = await settings();
+  await page.page.setViewportSize({ width, height });
+  const covered: string[] = [];
+  for (let step = 0; step < 34; step += 1) {
+    await page.page.keyboard.press("Tab");
+    const name = await page.page.evaluate(() => {
+      const at = document.activeElement ?? document.body;
+      const { left, right, top, bottom } = at.getBoundingClientRect();
+      const hits = [top + 2, bottom - 2].map((y) => document.elementFromPoint((left + right) / 2, y));
+      // A file's field is one pixel: its label is the button.
+      const isSeen = at.matches("body, .sbx-file") || hits.every((hit) => hit !== null && at.contains(hit));
+      return isSeen ? "" : `${at.tagName} ${at.getAttribute("aria-label") ?? at.closest("label, p")?.textContent}`;
+    });
+    if (name !== "") covered.push(name);
+  }
+  expect(covered).toEqual([]);
+});
+
 test("Option on a Mac types its characters, and is Alt for programs once that is chosen", async () => {
   const page = await browser.attached();
   const devTools = await page.page.context().newCDPSession(page.page);

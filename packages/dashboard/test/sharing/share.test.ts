@@ -160,4 +160,48 @@ describe("the dialog", () => {
     await page.state("attached");
     expect(await page.page.getByRole("button", { name: "Share" }).count()).toBe(0);
   });
+
+  test.each([
+    [900, 1],
+    [900, 1.5],
+    [360, 3],
+    [320, 2],
+  ])("%i px wide at %f dots a pixel: a camera can read the code, whose modules are whole", async (width, dots) => {
+    browser.server.ticketTail = "x".repeat(480);
+    const isPhone = width < 400;
+    const options = { deviceScaleFactor: dots, isMobile: isPhone, hasTouch: isPhone };
+    const page = await browser.open(MAIN, { width, height: 740 }, options);
+    await page.state("attached");
+    await page.button("Share");
+    await page.button("Copy link");
+    const code = page.page.getByRole("button", { name: "The link as a QR code" });
+    const look = () =>
+      code.locator("svg").evaluate((svg: SVGSVGElement) => {
+        const { left, right, width } = svg.getBoundingClientRect();
+        const dialog = svg.closest("dialog")?.firstElementChild ?? svg;
+        const style = getComputedStyle(dialog);
+        return {
+          module: width / svg.viewBox.baseVal.width,
+          modules: svg.viewBox.baseVal.width,
+          room: dialog.clientWidth - Number.parseFloat(style.paddingLeft) * 2,
+          isWithin: left >= 0 && right <= dialog.getBoundingClientRect().right,
+          shape: getComputedStyle(svg).shapeRendering,
+        };
+      });
+    /** The browser's lengths are whole 64ths of a pixel. */
+    const fraction = (of: number) => Math.abs(of - Math.round(of));
+    const small = await look();
+    expect(small).toMatchObject({ isWithin: true, shape: "crispedges" });
+    expect(small.modules).toBeGreaterThan(80);
+    expect(small.module).toBeGreaterThanOrEqual(3);
+    expect(fraction(small.module * dots)).toBeLessThan(0.01);
+    await code.click();
+    const large = await look();
+    expect(large.isWithin).toBe(true);
+    expect(fraction(large.module * dots)).toBeLessThan(0.01);
+    // One dot more a module would be beyond the dialog.
+    expect((large.module + 1 / dots) * large.modules).toBeGreaterThan(large.room);
+    await code.click();
+    expect(await look()).toEqual(small);
+  });
 });

@@ -189,6 +189,48 @@ describe("the look", () => {
     await expect.poll(isInSight).toBe(true);
   });
 
+  test("with forced colours, and in high contrast, has a line where only the ground would tell: chosen, divided, connected", async () => {
+    const page = await browser.attached();
+    await page.type("");
+    await page.page.keyboard.press("Control+Shift+D");
+    await expect.poll(() => page.page.locator('.sbx-terminal[data-state="attached"]').count()).toBe(2);
+    await page.page.keyboard.press("Control+Shift+F");
+    await page.page.locator('.sbx-search [aria-pressed="false"]').first().click();
+    const lines = () =>
+      page.page.evaluate(() => {
+        const line = (selector: string, name: string, pseudo?: string) => {
+          const element = document.querySelector(selector);
+          const style = element === null ? undefined : getComputedStyle(element, pseudo);
+          const isSeen = style?.getPropertyValue(`${name}-width`) !== "0px";
+          return isSeen ? style?.getPropertyValue(`${name}-color`) : "none";
+        };
+        return {
+          tab: line('.sbx-tab[data-current="true"]', "outline"),
+          option: line('.sbx-search [aria-pressed="true"]', "outline"),
+          header: line(".sbx-people", "border-bottom"),
+          divider: line(".sbx-divider", "border-left", "::before"),
+          dot: line(".sbx-dot", "border-left"),
+          ...(document.querySelector(".sbx-palette") !== null && {
+            entry: line('.sbx-palette-entry[aria-selected="true"]', "outline"),
+          }),
+        };
+      });
+    const [clear, white, yellow] = ["rgba(0, 0, 0, 0)", "rgb(255, 255, 255)", "rgb(255, 225, 77)"];
+    expect(await lines()).toMatchObject({ tab: clear, option: clear, header: clear });
+    await page.page.emulateMedia({ contrast: "more" });
+    const contrast = { tab: yellow, option: yellow, header: white, divider: white, dot: "rgb(93, 255, 139)" };
+    await expect.poll(lines).toEqual(contrast);
+    await page.page.emulateMedia({ contrast: "no-preference", forcedColors: "active" });
+    const forced = { tab: white, option: white, header: white, divider: white, dot: white };
+    await expect.poll(lines).toEqual(forced);
+    await page.page.keyboard.press("Escape");
+    await page.page.keyboard.press("Control+Shift+P");
+    await expect.poll(async () => (await lines()).entry).toBe(white);
+    // The server of these tests lists no sandboxes, and the browser says so.
+    await expect.poll(() => page.problems.length).toBeGreaterThan(0);
+    page.problems.length = 0;
+  });
+
   test("stands still for a person who wants less motion", async () => {
     const page = await browser.attached();
     await page.page.emulateMedia({ reducedMotion: "no-preference" });

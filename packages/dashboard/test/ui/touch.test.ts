@@ -105,6 +105,27 @@ test("a long press selects a word and more, which is copied at a press", async (
   await expect.poll(() => browser.server.process("main").typed).toBe("these words");
 });
 
+test("an upright phone shows Escape, Tab, Ctrl and the arrows; the others begin where it fades", async () => {
+  const page = await phone();
+  const keys = page.page.getByRole("toolbar", { name: "Keys" });
+  const seen = await keys.getByRole("button").evaluateAll((all, width) => {
+    const isWhole = (key: Element) => key.getBoundingClientRect().right <= width;
+    return all.filter(isWhole).map((key) => key.textContent);
+  }, PHONE.width);
+  expect(seen).toEqual(["Esc", "Tab", "Ctrl", "↑", "↓", "←", "→"]);
+  /** What the last pixels of the row show over the key there: the fade, or nothing at the row's end. */
+  const last = () =>
+    keys.evaluate((row) => {
+      const box = [...row.querySelectorAll("button")].at(-1)?.getBoundingClientRect();
+      return (box?.right ?? 0) <= row.getBoundingClientRect().right - 16;
+    });
+  expect(await last()).toBe(false);
+  await keys.evaluate((row) => row.scrollTo({ left: row.scrollWidth }));
+  expect(await last()).toBe(true);
+  for (const name of ["/, slash", "|, vertical bar", "-, hyphen", "~, tilde"]) await page.button(name);
+  await expect.poll(() => browser.server.process("main").typed).toBe("/|-~");
+});
+
 test("keys are as large as fingers, stay on the screen, and Ctrl and Alt stay for one key", async () => {
   const page = await phone();
   const keys = page.page.getByRole("toolbar", { name: "Keys" }).getByRole("button");

@@ -42,6 +42,31 @@ test("a phone shows one pane, upright and lying, with one row of keys; a list le
   await expect.poll(async () => (await seen(page)).length).toBe(3);
 });
 
+test("a phone lying with its keyboard up has eight rows: no bars but for what is wrong, and a key to the commands", async () => {
+  const page = await browser.open("/?session=main&renderer=dom", { width: 740, height: 180 }, PHONE);
+  await page.state("attached");
+  await expect.poll(async () => (await seen(page))[0]?.rows).toBe(8);
+  const keys = page.page.getByRole("toolbar", { name: "Keys" });
+  expect((await keys.boundingBox())?.height).toBe(36);
+  expect(await page.page.locator(".sbx-tabs, .sbx-status button").filter({ visible: true }).count()).toBe(0);
+  await keys.getByRole("button", { name: "Sessions" }).click();
+  await page.page.getByRole("option", { name: /^New session/ }).waitFor();
+  await page.page.keyboard.press("Escape");
+  // The server of these tests lists no sandboxes, and the browser says so.
+  await expect.poll(() => page.problems.length).toBeGreaterThan(0);
+  page.problems.length = 0;
+  browser.server.isReachable = false;
+  browser.server.cut();
+  const retry = page.page.getByRole("button", { name: "Retry now" });
+  await retry.click({ trial: true });
+  expect((await page.page.locator(".sbx-status").boundingBox())?.height).toBe(36);
+  expect((await seen(page))[0]?.rows).toBe(8);
+  // Lying without it, all bars are there.
+  await page.page.setViewportSize({ width: 740, height: 360 });
+  await page.page.getByRole("combobox", { name: "Open sessions" }).waitFor();
+  expect(await keys.getByRole("button", { name: "Sessions" }).count()).toBe(0);
+});
+
 test("the current tab of many is in view, and a list has those that are not", async () => {
   const page = await browser.attached("/?session=main&renderer=dom");
   await page.type("");

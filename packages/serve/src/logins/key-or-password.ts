@@ -61,7 +61,9 @@ export class KeyOrPassword implements Admission {
 
   /** The page posts the key of its address, and goes to the usual login with what it gets. */
   #exchange(key: string, request: IncomingMessage, response: ServerResponse): void {
-    const wait = this.#waitOf(request);
+    const person = this.#take(key);
+    // Wrong keys of others at this address must not keep out who has a right one.
+    const wait = person === undefined ? this.#waitOf(request) : 0;
     const headers = { "content-type": "application/json", "cache-control": "no-store" };
     const refuse = (status: number, error: string, message: string, more = {}): void => {
       response.writeHead(status, { ...headers, ...more }).end(JSON.stringify({ error, message }));
@@ -70,7 +72,6 @@ export class KeyOrPassword implements Admission {
       refuse(429, "too_many_requests", tooMany(wait), { "retry-after": String(wait) });
       return;
     }
-    const person = this.#take(key);
     if (person === undefined) {
       refuse(
         403,

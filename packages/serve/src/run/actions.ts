@@ -99,7 +99,9 @@ async function status(state: State, say: Say): Promise<number> {
 async function stop(state: State, isNow: boolean, say: Say): Promise<number> {
   const bridge = await findBridge(state);
   if (bridge?.isBusy === true && !isNow && !(await confirm("Sessions run here. End them and their processes?")))
-    throw new ServeError("Nothing was ended: sessions run here, and --now ends them");
+    throw new ServeError(
+      "Nothing was ended: sessions run here, and --now ends them. Ctrl+C or SIGTERM ends the server alone",
+    );
   const server = await serverOf(state);
   if (server !== undefined) {
     process.kill(server.pid, "SIGTERM");
