@@ -28,7 +28,7 @@ export type PageDialogsProps = {
 const Palette = lazily(async () => (await import("../find/Palette.tsx")).Palette);
 const SettingsDialog = lazily(async () => (await import("../settings/SettingsDialog.tsx")).SettingsDialog);
 const ShareDialog = lazily(async () => (await import("../sharing/ShareDialog.tsx")).ShareDialog);
-const EndDialog = lazily(async () => (await import("../find/EndDialog.tsx")).EndDialog);
+const EndDialog = lazily(async () => (await import("../find/Palette.tsx")).EndDialog);
 const KeySheet = lazily(async () => (await import("../find/KeySheet.tsx")).KeySheet);
 
 /** Safari has no idle callback. */

@@ -1,6 +1,5 @@
 // Asks before a session is ended from a menu.
 
-import "./palette.css";
 import { useEffect, useRef, useState } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { useTexts } from "../texts/texts-context.ts";

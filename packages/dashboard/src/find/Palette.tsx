@@ -17,6 +17,9 @@ import { ageOf, attachCommand, commandLineOf, found, type PaletteEntry, sessionE
 import { endSession, type ListedSession, lastLineOf, miniatureCols, type SessionScreen } from "./session-list.ts";
 import { useSessions } from "./use-sessions.ts";
 
+// One file for the browser: each further one costs more than this dialog.
+export { EndDialog } from "./EndDialog.tsx";
+
 export type PaletteProps = {
   /** Sandboxes that this page knows; the server lists the others. */
   readonly sandboxes: readonly string[];

@@ -64,7 +64,7 @@ export function StatusBar(props: StatusBarProps) {
         {isOthers ? ` ${words.sizedBy(props.sizedBy)}` : ""}
       </span>
       {props.onUseSize === undefined ? null : (
-        <button type="button" className="sbx-quiet" title={words.useSizeTitle} onClick={props.onUseSize}>
+        <button type="button" className="sbx-quiet" title={words.useSize} onClick={props.onUseSize}>
           <Scaling size={14} aria-hidden />
           <span>{words.useSize}</span>
         </button>

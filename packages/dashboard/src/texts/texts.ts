@@ -126,7 +126,6 @@ export const ENGLISH = {
         ? `Terminal size (columns by rows), set by the window of ${names[0]}`
         : `Terminal size (columns by rows), set by the smallest window of ${names.join(", ")}`,
     useSize: "Use my size",
-    useSizeTitle: "Use my size: fit the terminal to this window",
     secret: "Secret input",
     secretOn: "Secret input on",
     secretTitle: "For passwords: have the server record only how much you type, not what",
