@@ -16,6 +16,7 @@ const CHANGE_THE_WORKER = [
   "objects/recording",
   "objects/recording-bucket",
   "preview/preview",
+  "objects/unanswered-calls",
   "objects/waits",
 ];
 /** They stop the timers of the whole isolate, and would let those of an earlier file's objects fire in their own context. */
