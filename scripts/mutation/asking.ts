@@ -23,17 +23,17 @@ interface Question {
   readonly slowestMs: number;
   note(mutant: number, outcome: Outcome): void;
   stageEnded(left: readonly number[]): void;
-  /** The tests of one that no test runs over, but a module when it is loaded. */
+  /** The tests for a mutant that runs only while a module is loaded. */
   testsFor(mutant: number): string[];
 }
 
 /** Processor time without a word, after which a process hangs. */
 const HANGS_SECONDS = 90;
 const LOOKED_AT_MS = 5_000;
-/** Of a second. */
+/** Clock ticks in a second, the unit of /proc. */
 const TICKS = 100;
 
-/** Of the whole process, in seconds. */
+/** Processor time of the whole process, in seconds. */
 function processorTime(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
@@ -128,7 +128,7 @@ class Asking {
     if (current !== "") this.#note(Number(current), { outcome: "hung" });
   }
 
-  /** One after the other, each in a process of its own: a module is loaded once. */
+  /** Tries the mutants that only loading a module runs over. Each needs a new process, since a module is loaded once. */
   async #askOfLoading(): Promise<void> {
     for (const mutant of this.#left) {
       if (this.#asked.has(mutant) || !this.#outside.has(mutant)) continue;

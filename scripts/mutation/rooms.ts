@@ -51,7 +51,7 @@ export interface RunnerSetup {
   readonly from?: number | undefined;
   /** A test that computes longer is asked about none. */
   readonly slowestMs: number;
-  /** A file into which the number of the mutant is written that is on, for whoever looks whether it hangs; absent in workerd. */
+  /** A file that holds the number of the active mutant, so that the parent can tell which one hangs. Absent in workerd. */
   readonly now?: string | undefined;
 }
 
@@ -62,9 +62,9 @@ export type SwitchSetup = Pick<RunnerSetup, "mutants" | "from" | "slowestMs" | "
 export interface TestFindings {
   /** Mutants that it noticed. */
   readonly killed: readonly number[];
-  /** Those that it ran over without being bothered. */
+  /** Mutants that it ran over without noticing. */
   readonly passed: readonly number[];
-  /** Those that it ran over, and takes too long to be asked. */
+  /** Mutants that it ran over but was not run for, as it takes too long. */
   readonly skipped: readonly number[];
   /** Noticed, but the test failed without them after it: it says nothing. */
   readonly doubtful: number;

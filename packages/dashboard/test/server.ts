@@ -128,7 +128,7 @@ export class PageServer {
   /** Announced before `hello`, which then waits for {@link startContainer}. */
   isStarting = false;
   logBytes = 1024 * 1024;
-  /** The saved tabs that are read; what is written is lost. */
+  /** The saved tabs, as the page reads them. Writes are dropped. */
   layout: unknown = null;
   /** The settings that are kept for the person who is logged in. */
   preferences: Record<string, unknown> | null = null;

@@ -13,7 +13,7 @@ const UNATTENDED_BYTES_PER_SECOND = 1024 * 1024;
 export type BridgeSettings = {
   readonly hostname: string;
   readonly port: number;
-  /** The Unix socket on which it listens instead. */
+  /** The Unix socket to listen on instead of `hostname` and `port`. */
   readonly socket: string | undefined;
   /** The secret that every request but `/healthz` must show. */
   readonly token: string;
@@ -54,7 +54,7 @@ export interface BridgeVariables {
   readonly PORT?: string | undefined;
   /** The address that it listens on. Default: 0.0.0.0. */
   readonly HOST?: string | undefined;
-  /** Of `serve`: a Unix socket that it listens on instead, in a folder that is closed to others. Default: none. */
+  /** A Unix socket to listen on instead of HOST and PORT, as `serve` does, in a folder that only its user can enter. Default: none. */
   readonly STDIO_SOCKET?: string | undefined;
   /** Where a process starts unless its creator says otherwise. Default: `/workspace`. */
   readonly STDIO_WORKSPACE?: string | undefined;

@@ -26,7 +26,7 @@ const PASSING: readonly number[] = [408, 425, 429];
 export interface BridgeEnv extends ContainersEnv, BridgeSecretEnv {
   /** Local only: a bridge at this address instead of one in a container. Default: none. */
   readonly BRIDGE_URL?: string;
-  /** Of `serve`: the way to that bridge, which listens on no port. */
+  /** The connection to that bridge where it listens at a Unix socket, as under `serve`. Default: none. */
   readonly BRIDGE?: Fetcher;
 }
 

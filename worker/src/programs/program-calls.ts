@@ -31,14 +31,12 @@ import { run } from "./operations/run.ts";
 import { offsetAt, timesOf } from "./operations/since.ts";
 import { Waiting } from "./operations/wait.ts";
 import { CommandSource, cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
-import { type Write, Writes } from "./operations/write.ts";
+import { HOP_PATIENCE_MS, type Write, Writes } from "./operations/write.ts";
 import { PendingWaits } from "./pending-waits.ts";
 import { type StartPorts, Starts } from "./starts.ts";
 
 /** After the last call, output comes for so long as if there were another: most come soon after each other. */
 const LINGER_MS = 5_000;
-/** How much longer than its caller wishes a call may take to reach the bridge, or to learn that it can't. */
-const HOP_PATIENCE_MS = 10_000;
 /** Minimum time between two stored times of a call. */
 const CALLED_STEP_MS = 10_000;
 

@@ -1,6 +1,7 @@
 // How a program is answered over HTTP: JSON, at once where it can be, and held open by a space now and then where it takes
 // long (R4).
 
+import { inTime } from "../base/in-time.ts";
 import type { ProgramAnswer } from "./operations/call.ts";
 
 /** How long nothing is said at most. */
@@ -24,12 +25,8 @@ export async function respondInTime(
   abandoned: () => void,
   waitUntil: (promise: Promise<unknown>) => void,
 ): Promise<Response> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), QUIET_MS);
-  });
-  const inTime = await Promise.race([answer, late]).finally(() => clearTimeout(timer ?? null));
-  if (inTime !== undefined) return respond(inTime);
+  const soon = await inTime(answer, QUIET_MS);
+  if (soon !== undefined) return respond(soon);
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   writer.closed.catch(abandoned);

@@ -36,7 +36,7 @@ export interface StartPorts {
   readonly audit: SessionAudit | undefined;
 }
 
-/** For a caller that does not hear it. */
+/** The answer to a caller that has gone, which nobody reads. */
 const GONE = refused(503, "unavailable", "the caller has gone");
 
 export class Starts {

@@ -6,7 +6,7 @@ import type { LifeEnv } from "../refusal/life.ts";
 import { BELL_HOST, BELL_PATH } from "./bell.ts";
 import { BRIDGE_PORT } from "./containers.ts";
 import type { EgressEnv } from "./egress.ts";
-import { inTime } from "./given-up.ts";
+import { responseInTime } from "./given-up.ts";
 import type { HangWatch } from "./hang-watch.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "./question.ts";
 import { type BridgeSecretEnv, containerToken } from "./secret.ts";
@@ -101,7 +101,7 @@ export function withinPatience(
   request: Request | string | URL,
   answer: Promise<Response>,
 ): Promise<Response | undefined> {
-  return inTime(answer, PATIENCE_MS[pathOf(request)] ?? ANSWER_PATIENCE_MS);
+  return responseInTime(answer, PATIENCE_MS[pathOf(request)] ?? ANSWER_PATIENCE_MS);
 }
 
 /** The answer in the place of a container that can't be reached: to be tried again. */

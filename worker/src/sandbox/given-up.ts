@@ -1,5 +1,7 @@
 // Answers that nobody waits for any more: whether that was said by a signal or by a time, what comes then is let go of.
 
+import { inTime } from "../base/in-time.ts";
+
 /** Lets go of an answer that still comes: its WebSocket, or its body, would keep a connection open, and count as a use of its container. */
 export function letGo(answer: Promise<Response | undefined>): void {
   answer
@@ -30,17 +32,11 @@ export async function whileWanted(answer: Promise<Response>, signal: AbortSignal
 }
 
 /** @returns undefined if `answer` does not come in time. */
-export async function inTime(answer: Promise<Response | undefined>, patienceMs: number): Promise<Response | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => {
-      resolve(undefined);
-      letGo(answer);
-    }, patienceMs);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    if (timer !== undefined) clearTimeout(timer);
-  }
+export async function responseInTime(
+  answer: Promise<Response | undefined>,
+  patienceMs: number,
+): Promise<Response | undefined> {
+  const response = await inTime(answer, patienceMs);
+  if (response === undefined) letGo(answer);
+  return response;
 }

@@ -2,6 +2,7 @@
 // output that the bridge had at that time has arrived.
 
 import type { InnerHello, OutputLog, RelaySession } from "sandbox-stdio/core";
+import { inTime } from "../base/in-time.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import type { InnerHop } from "../bridge/inner-hop.ts";
 import { lostReached, type Reached } from "../programs/operations/reached.ts";
@@ -117,13 +118,4 @@ export class Reaching {
       },
     };
   }
-}
-
-/** @returns undefined if it takes longer; it goes on. */
-async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer ?? null));
 }

@@ -4,7 +4,7 @@
 import { log } from "../base/log.ts";
 import { type BridgeEnv, isAwake } from "../bridge/upstream.ts";
 import { containerOf } from "../sandbox/containers.ts";
-import { inTime } from "../sandbox/given-up.ts";
+import { responseInTime } from "../sandbox/given-up.ts";
 import type { TtydAddress } from "./ttyd-address.ts";
 
 /** Subprotocol of ttyd. */
@@ -42,7 +42,7 @@ async function ask(
   headers: Record<string, string>,
 ): Promise<Response | undefined> {
   try {
-    return await inTime(askNow(env, address, path, headers), PATIENCE_MS);
+    return await responseInTime(askNow(env, address, path, headers), PATIENCE_MS);
   } catch (error) {
     log.warn("no way to the ttyd:", error);
     return undefined;

@@ -1,6 +1,6 @@
 // Answers that nobody waits for any more: none leaves a connection open.
 import { expect, test, vi } from "vitest";
-import { inTime, whileWanted } from "../../src/sandbox/given-up.ts";
+import { responseInTime, whileWanted } from "../../src/sandbox/given-up.ts";
 
 /** An answer that comes when it is told to, and what becomes of it. */
 function lateAnswer() {
@@ -15,7 +15,7 @@ function lateAnswer() {
 test("what comes after its time has its body cancelled", async () => {
   vi.useFakeTimers();
   const { answer, cancelled, come } = lateAnswer();
-  const waiting = inTime(answer, 10_000);
+  const waiting = responseInTime(answer, 10_000);
   await vi.advanceTimersByTimeAsync(10_000);
   vi.useRealTimers();
   expect(await waiting).toBeUndefined();
@@ -41,7 +41,7 @@ test("what comes after its caller has gone has its body cancelled, and its failu
 test("what comes in time is the answer, whatever becomes of its caller then", async () => {
   const { answer, cancelled, come } = lateAnswer();
   const caller = new AbortController();
-  const waiting = Promise.all([whileWanted(answer, caller.signal), inTime(answer, 10_000)]);
+  const waiting = Promise.all([whileWanted(answer, caller.signal), responseInTime(answer, 10_000)]);
   come();
   expect((await waiting).map((response) => response?.status)).toEqual([200, 200]);
   caller.abort();

@@ -15,8 +15,7 @@ export type CallPorts = {
   readonly tokens: readonly [string, ...string[]];
   readonly report: Report;
   /**
-   * An attempt is given up after so long, as its connection may be half open, and after as much more for each that was given up before.
-   * Absent: as late as the call.
+   * Limit of an attempt, whose connection may be half open; each one given up before adds as much. Absent: the limit of the call.
    */
   readonly attemptMs?: number;
 };

@@ -11,7 +11,7 @@ export type MenuEntry = {
   readonly icon?: LucideIcon | undefined;
   /** Instead of an icon. */
   readonly sign?: ReactNode;
-  /** Whether it is what is shown now. */
+  /** Marks the entry that is shown now. */
   readonly isChosen?: boolean;
   /** As people write them. */
   readonly keys?: string | undefined;

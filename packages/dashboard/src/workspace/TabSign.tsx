@@ -1,4 +1,4 @@
-// The sign of a session on its tab: the terminal's own, or that of what happened while nobody looked.
+// The icon of a session on its tab: a terminal, or what needs a look.
 
 import { Bell, CircleCheck, CircleX, Hand, SquareTerminal } from "lucide-react";
 import { useTexts } from "../texts/texts-context.ts";
@@ -6,7 +6,7 @@ import { useTexts } from "../texts/texts-context.ts";
 /** `asks`: a program asks for a person. The others happened while nobody looked. */
 export type TabSign = "asks" | "failed" | "bell" | "done";
 
-/** Of several, the first in this order counts. */
+/** The strongest first. */
 const ORDER: readonly TabSign[] = ["asks", "failed", "bell", "done"];
 const ICONS = { asks: Hand, failed: CircleX, bell: Bell, done: CircleCheck };
 

@@ -19,7 +19,7 @@ export type WorkspaceState = {
   readonly names: SessionNames;
   /** The folders in which sessions were last seen. */
   readonly places: SessionNames;
-  /** How many saved sessions are not here: this window then has tabs of its own, which no other device gets. */
+  /** The number of saved sessions that are not open here. Above 0 this window keeps its own tabs, which other devices do not get. */
   readonly elsewhere: number;
   /** Panes of tabs that were shown, in that order: others need no connection yet. */
   readonly shown: ReadonlySet<PaneId>;

@@ -125,7 +125,7 @@ test("a tab's menu closes it, closes the others, and ends its session after a qu
   };
   await choose("a", "Close tab");
   await expect.poll(() => names(page)).toEqual(["main", "b", "c"]);
-  // Another tab than the current one was closed: that one stays.
+  // The closed tab was not the current one, which stays.
   await tab(page, "c").and(page.page.locator('[aria-selected="true"]')).waitFor();
   await choose("main", "Close other tabs");
   await expect.poll(() => names(page)).toEqual(["main"]);

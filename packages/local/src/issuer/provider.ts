@@ -125,7 +125,7 @@ function configuration(options: ProviderOptions, people: People): Configuration 
     jwks: { keys: [key.privateJwk] },
     cookies: {
       keys: [randomBytes(32).toString("base64url")],
-      // With TLS no page without it can plant one.
+      // A page without TLS can't set cookies of these names.
       names: url.startsWith("https:") ? SECURE_COOKIES : {},
     },
     scopes: SCOPES,

@@ -64,9 +64,9 @@ export interface Served {
   /** Present: a bridge outlives this process, and is started again if it ends before. */
   readonly keepBridge:
     | {
-        /** RUN_MARK of what any bridge of this folder starts. */
+        /** The RUN_MARK of all processes that bridges of this folder start. */
         readonly mark: string;
-        /** Told once one that was started is up. */
+        /** Called once a started bridge is up. */
         readonly started: (bridge: { readonly pid: number; readonly token: string }) => void;
       }
     | undefined;
@@ -112,7 +112,7 @@ type Places = { readonly keysDir: string; port: number; bridgePort: number; sess
 export class System {
   /** The public origin, `http://localhost:PORT`: the page, `/attach`, `/api`. */
   readonly origin: string;
-  /** `http://127.0.0.1:PORT`; of `serve` no address, but a socket is the way there. */
+  /** `http://127.0.0.1:PORT`. Under `serve` a name only: requests go by the socket. */
   readonly bridgeUrl: string;
   /** The bridge's STDIO_TOKEN, random per system. */
   readonly bridgeToken: string;
@@ -261,7 +261,7 @@ export class System {
 
   async #startBridge(): Promise<void> {
     const { keepBridge } = this.#options.served ?? {};
-    // Processes that a bridge left behind when it ended: no other bridge can find them. And its socket, which would be in the way.
+    // An earlier bridge may have left processes, which no other bridge can find, and its socket, which would be in the way.
     if (keepBridge !== undefined) killMarked(keepBridge.mark);
     if (this.#bridgeSocket !== undefined) rmSync(this.#bridgeSocket, { force: true });
     await this.bridge.start();

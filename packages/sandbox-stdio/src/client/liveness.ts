@@ -10,7 +10,7 @@ export type LivenessPorts = {
   setTimer(ms: number, callback: () => void): () => void;
   now(): number;
   ping(): void;
-  /** Nothing was heard for so long, {@link SILENCE_MS} or less while an answer is awaited: the connection is dead. */
+  /** Nothing was heard for `ms`, which is less than {@link SILENCE_MS} while an answer is awaited: the connection is dead. */
   silent(ms: number): void;
   /** True if nothing was heard for {@link QUIET_MS} while an answer is awaited, then false once something is. */
   quiet(isQuiet: boolean): void;
@@ -25,7 +25,7 @@ export class Liveness {
   /** The latest message after the awaited one; not pinged yet. */
   #lastAskedMs: number | undefined;
   #isQuiet = false;
-  /** How many awaited answers in a row did not come. */
+  /** Connections in a row that were given up for want of an answer. */
   #missed = 0;
   #pings = 0;
   #pongs = 0;

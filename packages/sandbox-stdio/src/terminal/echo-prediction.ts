@@ -30,8 +30,8 @@ const LATE_MS = 250;
 const MAX_PREDICTIONS = 200;
 /** Confirmed echoes on a row before predictions are shown there: full-screen programs echo a key now and then. */
 const LEAST_CONFIRMED = 2;
-/** Their echo confirms nothing: a password prompt may print a mask, and a blank that was taken back looks like one never printed. */
-const UNTELLING: readonly string[] = ["*", " "];
+/** Echoes that confirm nothing: a password prompt may print a mask, and a deleted blank looks like one that was never printed. */
+const PROVE_NOTHING: readonly string[] = ["*", " "];
 
 /** A key that is not yet acknowledged, and the number of bytes typed up to its end. */
 type Key = { readonly text: string; readonly end: number; readonly isKnown: boolean; readonly atMs: number };
@@ -220,7 +220,7 @@ export class EchoPrediction {
   #confirmed(reached: number, screen: EchoScreen): void {
     for (const { cells, key, epoch, isMove } of this.#pending.slice(0, reached + 1)) {
       const [cell] = cells;
-      if (cell === undefined || !isPlain(key.text) || UNTELLING.includes(key.text)) continue;
+      if (cell === undefined || !isPlain(key.text) || PROVE_NOTHING.includes(key.text)) continue;
       if (!isDrawn(cell, screen)) continue; // It was taken back again.
       this.#confirmedOnRow = cell.row === this.#confirmedRow ? this.#confirmedOnRow + 1 : 1;
       this.#confirmedRow = cell.row;

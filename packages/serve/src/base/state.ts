@@ -46,7 +46,7 @@ export type ServerFacts = {
   readonly isShared: boolean;
 };
 
-/** @throws {ServeError} For a folder that others can write or read. */
+/** @throws {ServeError} For a folder that others can write, read or replace. */
 export function openState({ port, state }: ServerChoice): State {
   const base = process.env.XDG_STATE_HOME || join(homedir(), ".local/state");
   const dir = state === undefined ? join(base, "sbx-stdio", `serve-${port}`) : resolve(state);
@@ -85,7 +85,7 @@ function refuseReplaceable(dir: string): void {
   for (let [at, parent] = [dir, dirname(dir)]; at !== parent; [at, parent] = [parent, dirname(parent)]) {
     const { mode, uid } = statSync(parent);
     const isOurs = uid === process.getuid?.() || uid === 0;
-    // In a sticky one, as /tmp, only the owner of an entry moves it.
+    // In a sticky directory such as /tmp only an entry's owner can rename it.
     if (!isOurs || ((mode & 0o022) !== 0 && (mode & 0o1000) === 0))
       throw new ServeError(`Cannot use ${dir}: another user, who may write in ${parent}, could replace it`);
   }

@@ -19,7 +19,7 @@ export type Account = {
   readonly hash?: string;
   /** The user of this machine as whom its sessions run, where root serves. */
   readonly as?: string;
-  /** Logins, and keys, of before that are none: a name may have been another's, and a password guessed. Milliseconds since 1970. */
+  /** Logins and keys made before this are invalid: the name may have been another person's, or the password guessed. Milliseconds since 1970. */
   readonly sinceMs?: number;
 };
 type Accounts = Readonly<Record<string, Account>>;
@@ -45,6 +45,7 @@ export function personOf(sub: string, { role, as }: Account, scopes: readonly st
   };
 }
 
+/** Whether the account still grants what the login was given. */
 const covers = (account: Account, { org, scopes = [], sinceMs = 0 }: Person): boolean =>
   org === organisationOf(account.as) &&
   sinceMs >= (account.sinceMs ?? 0) &&
@@ -119,7 +120,7 @@ export class AccountFile {
     }
   }
 
-  /** @returns Whether logins of before have ended. */
+  /** @returns Whether earlier logins have ended. */
   async set(name: string, account: Account, password: string | undefined): Promise<boolean> {
     const hash = password === undefined ? undefined : await hashOf(password);
     const before = this.#row(name);

@@ -62,7 +62,7 @@ export class KeyOrPassword implements Admission {
   /** The page posts the key of its address, and goes to the usual login with what it gets. */
   #exchange(key: string, request: IncomingMessage, response: ServerResponse): void {
     const person = this.#take(key);
-    // Wrong keys of others at this address must not keep out who has a right one.
+    // Somebody else's wrong keys from this address must not keep out a person with a valid one.
     const wait = person === undefined ? this.#waitOf(request) : 0;
     const headers = { "content-type": "application/json", "cache-control": "no-store" };
     const refuse = (status: number, error: string, message: string, more = {}): void => {
@@ -97,7 +97,7 @@ export class KeyOrPassword implements Admission {
     return `${this.#prefix}${name}=${value}; Path=/; ${attributes}; HttpOnly${secure}`;
   }
 
-  /** With TLS no page of another port or a host beside this one can plant a cookie of that name. */
+  /** With TLS: a cookie of such a name can't be set by a page without TLS or of another host. */
   get #prefix(): string {
     return this.#settings.origin.startsWith("https:") ? "__Host-" : "";
   }

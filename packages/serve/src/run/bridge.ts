@@ -19,7 +19,7 @@ const LOOK_MS = 25;
 
 export type BridgeFacts = {
   readonly pid: number;
-  /** Of an older build, which listened there. */
+  /** The port of a bridge of an older build. Newer ones listen at a socket. */
   readonly port?: number;
   readonly token: string;
   readonly build: string;
@@ -37,7 +37,7 @@ export const installedBridge = (): string => bridgeBuild(PARTS);
 export async function findBridge({ bridgeFile, bridgeSocket, dir }: State): Promise<RunningBridge | undefined> {
   const facts = readJson<BridgeFacts>(bridgeFile);
   if (facts === undefined || !isAlive(facts.pid)) return undefined;
-  // Whoever listens at its port by now would learn its secret.
+  // Another program may listen at that port by now, and would learn the secret.
   if (facts.port !== undefined) return hasBridge(facts.pid) ? { ...facts, isBusy: true } : undefined;
   const headers = { Authorization: `Bearer ${facts.token}` };
   const way = { headers, signal: AbortSignal.timeout(ANSWER_MS), socketPath: bridgeSocket };
@@ -48,7 +48,7 @@ export async function findBridge({ bridgeFile, bridgeSocket, dir }: State): Prom
   throw new ServeError(`The bridge of ${dir} (process ${facts.pid}) does not answer: try again, or end it by kill`);
 }
 
-/** By its command line. Outside Linux nobody can tell. */
+/** Whether the process is a bridge, by its command line. Outside Linux: assumed. */
 const hasBridge = (pid: number): boolean =>
   (readTextIfPresent(`/proc/${pid}/cmdline`) ?? "stdio-ws.js").includes("stdio-ws.js");
 

@@ -21,7 +21,7 @@ export async function endRemoved(state: State, { secretsDir, origin }: ServerFac
   for (const { sub, org } of peopleIn(state)) {
     const token = () => mint({ ...owner(), org, scope: ROLES.admin.join(" ") });
     const api = { socketPath: state.innerSocket, token };
-    // By a new login, which the issuer knows from an old one.
+    // The issuer tells new logins from old ones, so the name itself stays usable.
     const { status } = await askApi(api, "POST", "revocations", { sub, mayReturn: true });
     if (status >= 300) throw new ServeError(`What ${sub} has could not be ended (${status}): start the server again`);
   }

@@ -3,6 +3,7 @@
 import { type ClientRecord, defined, type InnerClient, type RelaySession, type WriteOutcome } from "sandbox-stdio/core";
 import { encodeWrite, receiptOf, USUAL_MODES } from "sandbox-stdio/programs";
 import type { SessionAudit } from "../../audit/session-audit.ts";
+import { inTime } from "../../base/in-time.ts";
 import { Turns } from "../../base/turns.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
 import { beginCall, notHolderWords } from "./drive.ts";
@@ -12,8 +13,8 @@ export type Write = Extract<Operation, { type: "write" }>;
 type Written = Extract<WriteOutcome, { type: "written" }>;
 type Unwritten = Extract<WriteOutcome, { type: "unwritten" }>;
 
-/** The bridge must be unreachable for at least this long before the caller learns of it. */
-const HOP_PATIENCE_MS = 10_000;
+/** The bridge must be unreachable for at least this long before a call fails. */
+export const HOP_PATIENCE_MS = 10_000;
 const FAULT = { type: "fault" } as const;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -78,11 +79,7 @@ export class Writes {
    */
   async #inTurn(id: string, untilMs: number, task: () => Promise<WriteOutcome>): Promise<WriteOutcome> {
     const turn = this.#turns.of(id, async () => (Date.now() < untilMs ? task() : FAULT));
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<WriteOutcome>((resolve) => {
-      timer = setTimeout(() => resolve(FAULT), Math.max(0, untilMs - Date.now()));
-    });
-    return Promise.race([turn, late]).finally(() => clearTimeout(timer ?? null));
+    return (await inTime(turn, Math.max(0, untilMs - Date.now()))) ?? FAULT;
   }
 
   /** A full queue is waited for, if the caller wishes: asked again whenever the process has taken more, or has ended. */
