@@ -19,7 +19,7 @@ const LEDGER = join(ROOT, "docs/proof/mutants.jsonl");
 const IS = "globalThis.mutants.is";
 /** Search at random for long: asked only about what the others did not notice. */
 const LONG =
-  /\/(budget|feed|fuzz|hostile-client|model|traces|mutants|exploration|two-clients|simulation|crowd-simulation|query-filter|viewer-link|xterm-limits)\.test\.ts$/;
+  /\/(budget|feed|fuzz|hostile-client|model|traces|mutants|exploration|two-drivers|keyboard-exploration|simulation|crowd-simulation|query-filter|viewer-link|xterm-limits)\.test\.ts$/;
 
 interface LedgerLine {
   readonly room: string;

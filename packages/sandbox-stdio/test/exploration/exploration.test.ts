@@ -1,6 +1,6 @@
 // Every placement of faults in small exchanges of one client: see explorer.ts. `npm test` places one plain fault in some of them,
 // `EXPLORE=whole` (test:long) in all one of all kinds, and each two plain ones; of single bytes, and beside an older bridge, one. The
-// other file has those of two clients.
+// other files have those of two clients.
 
 import { expect, test } from "vitest";
 import { EXPLORED, exploreAll, TIMEOUT } from "./explore-all.ts";

@@ -103,7 +103,8 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "a page that hands its input on, by a clock that jumps",
     plan: exchange({ outputBytes: 3 }),
-    faults: [...allFaults(1), ...reloads(0)],
+    // A page starts with nothing: its program keeps no input that a restart with its memory could hand on twice.
+    faults: [...allFaults(1).filter(({ name }) => !name.includes("empty false")), ...reloads(0)],
   },
   {
     name: "a driver on pipes, of an older version",

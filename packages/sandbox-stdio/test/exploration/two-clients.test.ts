@@ -1,8 +1,0 @@
-// The exploration of two clients at one session: in a file of its own, which another process runs meanwhile.
-
-import { test } from "vitest";
-import { EXPLORED, exploreAll, TIMEOUT } from "./explore-all.ts";
-
-const together = EXPLORED.filter(({ plan }) => plan.parties.length > 1);
-
-test.each(together)("$name: whatever breaks wherever, all promises hold", { timeout: TIMEOUT }, exploreAll);

@@ -1,0 +1,8 @@
+// The exploration of two drivers at one session: in a file of its own, which another process runs meanwhile.
+
+import { test } from "vitest";
+import { EXPLORED, exploreAll, TIMEOUT } from "./explore-all.ts";
+
+const together = EXPLORED.filter(({ plan }) => plan.parties.length > 1 && plan.mode === "collaborative");
+
+test.each(together)("$name: whatever breaks wherever, all promises hold", { timeout: TIMEOUT }, exploreAll);
