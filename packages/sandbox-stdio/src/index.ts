@@ -13,6 +13,7 @@ export type {
 export {
   colourIndex,
   followParticipants,
+  isYourOther,
   keyboardStateOf,
   mayGiveTo,
   mayType,
@@ -20,6 +21,8 @@ export {
   type Participants,
   participantOf,
   participantsOf,
+  personKey,
+  personsOf,
   soleTypistOf,
   yieldsKeyboard,
   yourAsk,
@@ -28,6 +31,7 @@ export {
   announcementOf,
   keyboardWords,
   nameOf,
+  nameOrYours,
   PARTICIPANT_WORDS,
   stoppingWords,
 } from "./client/participants-text.ts";

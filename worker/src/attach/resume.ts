@@ -41,6 +41,12 @@ export class ResumeSigner {
     return createHmac("sha256", this.#material).update(whose).digest("hex").slice(0, 16);
   }
 
+  /** Tells whether two clients are windows of the same person, who calls itself the same in both (L11b). */
+  loginId({ issuer, subject }: Asker, name: string): string {
+    const whose = JSON.stringify(["login", issuer, subject, name]);
+    return createHmac("sha256", this.#material).update(whose).digest("hex").slice(0, 16);
+  }
+
   /** The id of the client that a program's writer is (W2). */
   writerId(incarnation: string, { issuer, subject }: Asker, writer: string): string {
     const whose = JSON.stringify(["writer", incarnation, issuer, subject, writer]);

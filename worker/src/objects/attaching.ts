@@ -12,7 +12,7 @@ import {
 } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { countRefused, giveBack } from "../attach/entry-limits.ts";
-import { kindOf } from "../attach/grant.ts";
+import { askerOf, kindOf } from "../attach/grant.ts";
 import type { ResumeSigner } from "../attach/resume.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { log } from "../base/log.ts";
@@ -180,9 +180,10 @@ export class Attaching {
       return;
     }
     const { acknowledges, canResume, holdsAlone, startsWithScreen } = connection.dialect;
+    const name = query.name || who.name || `guest-${id.slice(0, 4)}`;
     const wish: AttachRequest = {
       ...{ id, resume, acknowledges, canResume, holdsAlone, startsWithScreen },
-      name: query.name || who.name || `guest-${id.slice(0, 4)}`,
+      name,
       role: query.role,
       kind: kindOf(who),
       isAdmin: who.isAdmin,
@@ -190,6 +191,7 @@ export class Attaching {
       isResume: admission.isResume,
       ...defined({ party }),
       // Guests of one link are several people under one subject.
+      login: who.isGuest ? undefined : signer.loginId(askerOf(who), name),
       person: query.fit === "latest" && who.share === undefined ? signer.personId(who.subject) : undefined,
       mayUseKept: party === undefined && query.role === "driver",
       ...placeOf(query),

@@ -97,7 +97,9 @@ function sessionOf(sandbox: string, value: unknown): ListedSession | undefined {
   const session = textOf(value, "session");
   if (session === undefined || !isRecord(value)) return undefined;
   const { state, args, clients, exit, participants } = value;
-  const names = Array.isArray(participants) ? participants.map((one) => textOf(one, "name")) : [];
+  const names = Array.isArray(participants)
+    ? participants.map((one) => textOf(one, "person") ?? textOf(one, "name"))
+    : [];
   const words = Array.isArray(args) ? args.filter((arg) => typeof arg === "string") : [];
   return {
     target: { sandbox, session },

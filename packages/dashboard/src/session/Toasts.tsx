@@ -2,7 +2,7 @@
 // that its size does not change, and never take the focus.
 
 import { type ReactNode, useEffect, useReducer } from "react";
-import { nameOf } from "sandbox-stdio/core";
+import { nameOrYours } from "sandbox-stdio/core";
 import type { ParticipantsModel, ParticipantsState } from "../sharing/participants-model.ts";
 import type { ClipboardRequest } from "../terminal/guard.ts";
 import type { Texts } from "../texts/texts.ts";
@@ -77,7 +77,7 @@ export function Requests({ room, state, onDone }: RequestsProps) {
     onDone();
   };
   return requesters.map((id) => {
-    const asks = words.asksYou(nameOf(people, id, words));
+    const asks = words.asksYou(nameOrYours(people, id, words, true));
     return (
       <section className="sbx-toast sbx-request" key={id} aria-label={asks}>
         <p>{asks}</p>

@@ -1,6 +1,6 @@
 // Programs that ask for a person, over the terminal: who asks, what for, and this person's answer. The participants' bar announces them.
 
-import { nameOf, type Participants } from "sandbox-stdio/core";
+import { nameOrYours, type Participants } from "sandbox-stdio/core";
 import { useTexts } from "../texts/texts-context.ts";
 import type { AskAct, ParticipantsModel } from "./participants-model.ts";
 
@@ -36,7 +36,7 @@ export function Asks({ room, people, onDone }: AsksProps) {
             <button className="sbx-button" {...button("decline")} />
           </div>
         ) : (
-          <p>{words.taken(nameOf(people, by, texts))}</p>
+          <p>{words.taken(nameOrYours(people, by, texts, true))}</p>
         )}
       </section>
     );

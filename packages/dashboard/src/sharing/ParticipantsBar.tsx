@@ -8,9 +8,12 @@ import {
   keyboardWords,
   mayGiveTo,
   nameOf,
+  nameOrYours,
   otherDrivers,
   type Participant,
   type Participants,
+  personKey,
+  personsOf,
   soleTypistOf,
   yieldsKeyboard,
 } from "sandbox-stdio/core";
@@ -39,7 +42,8 @@ export function ParticipantsBar(props: PeopleBarProps) {
   const { room, state, obstacle, isAdmin, isCreator, onShare, heading, menu, onDone } = props;
   const words = useTexts().people;
   const people = state?.people;
-  const colours = coloursOf(people?.participants ?? []);
+  const persons = people === undefined ? [] : personsOf(people);
+  const colours = coloursOf(persons);
   const done =
     <Of extends unknown[]>(act: (...of: Of) => void) =>
     (...of: Of) => {
@@ -51,15 +55,17 @@ export function ParticipantsBar(props: PeopleBarProps) {
     <div className="sbx-people" role="group" aria-label={words.label}>
       {heading}
       <ul className="sbx-who" aria-label={words.who} data-alone={(people?.participants.length ?? 1) < 2}>
-        {people?.participants.map((participant, i) => (
-          <Person
-            key={participant.id}
-            people={people}
-            participant={participant}
-            colour={colours[i] ?? 0}
-            onGive={obstacle === undefined ? done((id: string) => room?.give(id)) : undefined}
-          />
-        ))}
+        {people === undefined
+          ? null
+          : persons.map((windows, i) => (
+              <Person
+                key={windows[0] && personKey(windows[0])}
+                people={people}
+                windows={windows}
+                colour={colours[i] ?? 0}
+                onGive={obstacle === undefined ? done((id: string) => room?.give(id)) : undefined}
+              />
+            ))}
       </ul>
       <span className="sbx-unseen" aria-live="polite" aria-atomic="true">
         {/* A new element each time, so that a repeated text is announced again. */}
@@ -90,21 +96,28 @@ export function ParticipantsBar(props: PeopleBarProps) {
 
 type PersonProps = {
   readonly people: Participants;
-  readonly participant: Participant;
-  /** Index of the participant's colour. */
+  readonly windows: readonly Participant[];
+  /** Index of the person's colour. */
   readonly colour: number;
   readonly onGive: ((id: string) => void) | undefined;
 };
 
-function Person({ people, participant, colour, onGive }: PersonProps) {
+/** A person with all windows, of which the first gives the name. */
+function Person({ people, windows, colour, onGive }: PersonProps) {
   const { people: words, keyboard } = useTexts();
-  const { id, role, kind = "person" } = participant;
+  const { id = "", kind = "person" } = windows[0] ?? {};
   const name = nameOf(people, id, words);
-  const isYou = id === people.you;
-  const isHolder = id === soleTypistOf(people);
+  const is = (which: string) => windows.some((window) => window.id === which);
+  const isYou = is(people.you);
+  const isHolder = is(soleTypistOf(people));
+  const role = windows.some((window) => window.role === "driver") ? "driver" : "viewer";
   const typed = people.typed?.[id];
+  const may = windows.map((window) => window.id).filter((window) => mayGiveTo(people, window));
+  const receiver = may.find((window) => people.requests.includes(window)) ?? may[0];
+  const count = windows.length > 1 ? words.windows(windows.length) : "";
   const facts = [
     isYou ? words.you : "",
+    count,
     role === "viewer" ? words.isViewer : "",
     isHolder ? words.hasKeyboard : "",
     typed === undefined ? "" : words.typed(typed),
@@ -122,7 +135,7 @@ function Person({ people, participant, colour, onGive }: PersonProps) {
       data-you={isYou}
     >
       {people.participants.length < 2 ? null : (
-        <Face name={name} title={title}>
+        <Face name={count === "" ? name : `${name}, ${count}`} title={title}>
           {kind === "program" ? <ProgramIcon size={12} strokeWidth={3} /> : [...name][0]?.toUpperCase()}
         </Face>
       )}
@@ -133,13 +146,13 @@ function Person({ people, participant, colour, onGive }: PersonProps) {
       )}
       <span className="sbx-unseen">{title}</span>
       {isHolder ? <KeyboardIcon size={16} aria-hidden /> : null}
-      {onGive !== undefined && mayGiveTo(people, id) ? (
+      {onGive !== undefined && receiver !== undefined ? (
         <button
           type="button"
           className="sbx-quiet"
-          title={keyboard.giveTo(name)}
-          aria-label={keyboard.giveTo(name)}
-          onClick={() => onGive(id)}
+          title={keyboard.giveTo(nameOrYours(people, receiver, words))}
+          aria-label={keyboard.giveTo(nameOrYours(people, receiver, words))}
+          onClick={() => onGive(receiver)}
         >
           {keyboard.give}
         </button>
@@ -267,12 +280,12 @@ function Button({ words, title, act, isPrimary = false }: ButtonProps) {
 
 export const COLOURS = 12;
 
-/** A colour for each participant in order of arrival, distinct as long as there are enough. Deterministic. */
-export function coloursOf(participants: readonly { readonly id: string }[]): number[] {
+/** A colour for each person in order of arrival, distinct as long as there are enough. Deterministic. */
+export function coloursOf(persons: ReturnType<typeof personsOf>): number[] {
   const taken = new Set<number>();
-  return participants.map(({ id }) => {
+  return persons.map(([first]) => {
     if (taken.size === COLOURS) taken.clear();
-    let colour = colourIndex(id, COLOURS);
+    let colour = colourIndex(first === undefined ? "" : personKey(first), COLOURS);
     while (taken.has(colour)) colour = (colour + 1) % COLOURS;
     taken.add(colour);
     return colour;

@@ -4,7 +4,7 @@
 import "./share.css";
 import { Link2 } from "lucide-react";
 import { type FormEvent, type RefObject, useEffect, useEffectEvent, useId, useRef, useState } from "react";
-import { DEFAULT_SHARE_SECONDS, nameOf, type Participants, type Role } from "sandbox-stdio/core";
+import { DEFAULT_SHARE_SECONDS, nameOf, type Participants, personsOf, type Role } from "sandbox-stdio/core";
 import { encode } from "uqr";
 import type { SessionTarget } from "../connection/session-target.ts";
 import type { Texts } from "../texts/texts.ts";
@@ -144,14 +144,21 @@ function People({ people }: { readonly people: Participants }) {
   const { people: words, share } = useTexts();
   return (
     <ul className="sbx-share-people" aria-label={words.who}>
-      {people.participants.map(({ id, role }) => (
-        <li key={id}>
-          <span>
-            {nameOf(people, id, words)} {id === people.you ? <small>{words.you}</small> : null}
-          </span>
-          <span>{role === "driver" ? share.mayType : share.mayLookOn}</span>
-        </li>
-      ))}
+      {personsOf(people).map((windows) => {
+        const facts = [
+          windows.some(({ id }) => id === people.you) && words.you,
+          windows.length > 1 && words.windows(windows.length),
+        ];
+        const name = nameOf(people, windows[0]?.id ?? "", words);
+        return (
+          <li key={name}>
+            <span>
+              {name} <small>{facts.filter(Boolean).join(", ")}</small>
+            </span>
+            <span>{windows.some(({ role }) => role === "driver") ? share.mayType : share.mayLookOn}</span>
+          </li>
+        );
+      })}
     </ul>
   );
 }

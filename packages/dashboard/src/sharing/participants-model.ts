@@ -3,9 +3,10 @@
 
 import {
   announcementOf,
+  isYourOther,
   keyboardWords,
   mayGiveTo,
-  nameOf,
+  nameOrYours,
   otherDrivers,
   type Participants,
   participantOf,
@@ -127,21 +128,17 @@ export class ParticipantsModel extends Store<ParticipantsState> {
   }
 }
 
-/** "Bob" of "Bob (2)": the server numbers the windows of a person, and namesakes. */
-const unnumbered = (name: string) => name.replace(/ \(\d+\)$/, "");
-
 /** Whether another window of this person may hold the size, which this one would take if it were used (K4a). */
 export function isOwnWindowSizing(people: Participants | undefined): boolean {
   if (people === undefined || soleTypistOf(people) !== "") return false;
-  const you = participantOf(people, people.you);
-  if (you?.role !== "driver" || you.name === "") return false;
-  return otherDrivers(people).some(({ name }) => unnumbered(name) === unnumbered(you.name));
+  if (participantOf(people, people.you)?.role !== "driver") return false;
+  return otherDrivers(people).some(({ id }) => isYourOther(people, id));
 }
 
-/** Names of the other people whose windows set the terminal's size (K4). */
+/** Names of the people whose other windows set the terminal's size (K4), each once. */
 export function sizedBy(people: Participants | undefined, words: Texts["people"]): readonly string[] {
   if (people === undefined) return [];
   const sole = soleTypistOf(people);
   const others = otherDrivers(people).filter(({ id }) => sole === "" || id === sole);
-  return others.map(({ id }) => nameOf(people, id, words));
+  return [...new Set(others.map(({ id }) => nameOrYours(people, id, words)))];
 }

@@ -144,6 +144,7 @@ export const ENGLISH = {
     wholeName: (name: string) => `Full name: ${name}`,
     /** After a participant's name. */
     you: "you",
+    windows: (count: number) => `${count} windows`,
     isViewer: "viewer",
     hasKeyboard: "has the keyboard",
     typed: (text: string) => `typed ${text}`,

@@ -36,9 +36,16 @@ test("K4: of a shared keyboard it is the smallest of the other drivers', else th
 test("K4a: the size is to be had where another window of the same person types, and no one types alone", () => {
   const own = {
     ...PEOPLE,
-    participants: [...PEOPLE.participants, { id: "e", name: "Ann (2)", role: "driver" as const }],
+    participants: PEOPLE.participants
+      .map((one) => (one.id === "a" ? { ...one, person: "Ann" } : one))
+      .concat({ id: "e", name: "Ann (2)", role: "driver", person: "Ann" }),
   };
   expect(isOwnWindowSizing(own)).toBe(true);
+  expect(sizedBy(own, ENGLISH.people)).toEqual(["Bob", "Dan", "your other window"]);
+  expect(sizedBy({ ...own, you: "b" }, ENGLISH.people)).toEqual(["Ann", "Dan"]);
+  // Somebody else of that name.
+  const namesake = { id: "f", name: "Ann (2)", role: "driver" as const };
+  expect(isOwnWindowSizing({ ...PEOPLE, participants: [...PEOPLE.participants, namesake] })).toBe(false);
   expect(isOwnWindowSizing(PEOPLE)).toBe(false);
   expect(isOwnWindowSizing({ ...own, you: "c" })).toBe(false);
   expect(isOwnWindowSizing({ ...own, mode: "exclusive", holder: "e" })).toBe(false);

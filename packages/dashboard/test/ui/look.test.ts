@@ -270,7 +270,7 @@ describe("the look", () => {
 });
 
 test("no two people have one colour as long as there are enough, and whoever knows the same people sees the same", () => {
-  const people = Array.from({ length: 30 }, (_, i) => ({ id: `client-${i * 7}` }));
+  const people = Array.from({ length: 30 }, (_, i) => [{ id: `client-${i * 7}`, name: "", role: "driver" as const }]);
   for (let count = 1; count <= COLOURS; count += 1) {
     expect(new Set(coloursOf(people.slice(0, count))).size, `${count} people`).toBe(count);
   }

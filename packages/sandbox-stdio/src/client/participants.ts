@@ -124,7 +124,28 @@ export function participantOf(people: Participants, id: string): Participant | u
   return people.participants.find((participant) => participant.id === id);
 }
 
-/** Which of `count` colours a client has: the same on every screen, and after it reconnects. */
+/** The same text for all windows of one person; a guest, a program and a client of an older server each have their own. */
+export function personKey({ id, person }: Participant): string {
+  return person === undefined ? id : `person ${person}`;
+}
+
+/** Everybody who is here, each with all of its windows, in the order of arrival. */
+export function personsOf({ participants }: Participants): readonly (readonly Participant[])[] {
+  const persons = new Map<string, Participant[]>();
+  for (const participant of participants) {
+    const key = personKey(participant);
+    persons.set(key, [...(persons.get(key) ?? []), participant]);
+  }
+  return [...persons.values()];
+}
+
+/** Whether this is another window of your own. */
+export function isYourOther(people: Participants, id: string): boolean {
+  const [you, other] = [participantOf(people, people.you), participantOf(people, id)];
+  return you !== other && you?.person !== undefined && you.person === other?.person;
+}
+
+/** Which of `count` colours a person has, or a client: the same on every screen, and after it reconnects. */
 export function colourIndex(id: string, count: number): number {
   // FNV-1a: ids differ in few characters, and their colours should still differ clearly.
   let hash = 0x811c9dc5;

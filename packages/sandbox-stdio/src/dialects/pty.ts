@@ -23,8 +23,8 @@ function encoded(message: object): Encoded<undefined> {
   return { frames: [JSON.stringify(message)], state: undefined };
 }
 
-/** In this dialect every client holds the keyboard alone, so messages omit it. */
-function withoutAlone({ alone: _alone, ...participant }: Participant): Participant {
+/** In this dialect every client holds the keyboard alone, so messages omit it; they never told whose window a client is. */
+function inDialect({ alone: _alone, person: _person, ...participant }: Participant): Participant {
   return participant;
 }
 
@@ -49,15 +49,15 @@ function encodeShared(event: SessionEvent): Encoded<undefined> {
       const { holder, rows, cols } = event;
       return encoded({
         type: "hello",
-        you: withoutAlone(event.you),
+        you: inDialect(event.you),
         holder,
-        participants: event.participants.map(withoutAlone),
+        participants: event.participants.map(inDialect),
         rows,
         cols,
       });
     }
     case "join":
-      return encoded({ type: "join", participant: withoutAlone(event.participant) });
+      return encoded({ type: "join", participant: inDialect(event.participant) });
     case "leave":
     case "stdin_holder":
       return encoded(event);

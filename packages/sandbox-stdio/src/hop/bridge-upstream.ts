@@ -24,6 +24,7 @@ export function sendAttach(hop: HopState, client: ClientRecord): void {
     delivery: client.delivery,
     acknowledges: client.acknowledges,
     ...defined({ alone: client.holdsAlone || undefined, person: client.person }),
+    ...defined({ login: client.login, personName: client.personName }),
     acked: client.acked,
     window: client.windowBytes,
     ...client.size,

@@ -274,6 +274,8 @@ export class InnerServer implements OutputPeer, RemotePeer {
         acknowledges: command.acknowledges,
         holdsAlone: command.alone,
         person: command.person,
+        login: command.login,
+        personName: command.personName,
         acked: command.acked,
         windowBytes: command.window,
         isResume: false,

@@ -175,6 +175,7 @@ const participant = object({
   name: text(),
   role: choice("driver", "viewer"),
   kind: optional(choice("person", "guest", "program")),
+  person: optional(text(), "whose window it is: the same of all windows of one person"),
 });
 
 export const description = {

@@ -29,7 +29,7 @@ export function admit(session: SessionState, arrival: Arrival, presence: Presenc
   const old = clients.get(arrival.id);
   const { peer: replaced, attempt: lastAttempt } = old ?? {};
   const wasPresent = old?.isPresent === true;
-  const who = { ...arrival, name: nameOf(session, arrival, old) };
+  const who = { ...arrival, ...namesOf(session, arrival, old) };
   const order = wasPresent ? old.order : clients.nextOrder();
   const client = old ?? new ClientRecord(arrival.id, hop.newInput());
   client.attach(who, order, presence);
@@ -58,11 +58,20 @@ function inputWindowOf({ facts, creator }: SessionState, client: ClientRecord, k
   return mayHaveMore ? Math.max(MAX_UNACKED_INPUT_BYTES, Math.min(keeps, most)) : MAX_UNACKED_INPUT_BYTES;
 }
 
-/** A returning client keeps its name, unless another client took it meanwhile. */
-function nameOf({ clients }: SessionState, { name }: ClientWho, old: ClientRecord | undefined): string {
-  if (old?.isPresent) return old.name;
-  const others = [...clients.present()].map((client) => client.name);
-  return distinctName(old?.name || name, others);
+type Names = Pick<ClientWho, "name" | "personName">;
+
+/** The names of a client and its person. A returning client keeps its own, unless another client took it meanwhile. */
+function namesOf({ clients }: SessionState, arrival: ClientWho, old: ClientRecord | undefined): Names {
+  const { login } = arrival;
+  const others = [...clients.present()].filter((client) => client !== old);
+  const isWindow = (client: ClientRecord) => login !== undefined && client.login === login;
+  const persons = others.filter((client) => !isWindow(client)).map((client) => client.personName ?? "");
+  const taken = [...others.map((client) => client.name), ...persons];
+  const kept = old?.isPresent ? old.name : undefined;
+  const name = kept ?? distinctName(old?.name || arrival.name, taken);
+  if (login === undefined) return { name, personName: undefined };
+  const known = arrival.personName ?? others.find(isWindow)?.personName;
+  return { name, personName: known ?? distinctName(old?.personName ?? kept ?? arrival.name, taken) };
 }
 
 /** The client closed with 1000 and gives up its place. */

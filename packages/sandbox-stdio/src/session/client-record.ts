@@ -32,6 +32,8 @@ export type ClientWho = {
   readonly canResume?: boolean | undefined;
   readonly party?: Party | undefined;
   readonly person?: string | undefined;
+  readonly login?: string | undefined;
+  readonly personName?: string | undefined;
   readonly mayUseKept?: boolean | undefined;
   readonly keeps?: number | undefined;
   readonly answersQueries?: boolean | undefined;
@@ -42,10 +44,10 @@ const UNATTACHED = normalized({ name: "", role: "viewer", isAdmin: false, delive
 /** Normalizes the property order so that engines see one hidden class; read on every keystroke. */
 function normalized(who: ClientWho): ClientWho {
   const { name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume } = who;
-  const { party, person, mayUseKept, keeps, answersQueries } = who;
+  const { party, person, login, personName, mayUseKept, keeps, answersQueries } = who;
   return {
     ...{ name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume },
-    ...{ party, person, mayUseKept, keeps, answersQueries },
+    ...{ party, person, login, personName, mayUseKept, keeps, answersQueries },
   };
 }
 
@@ -136,6 +138,16 @@ export class ClientRecord implements Paced {
     return this.#who.person;
   }
 
+  /** Opaque id of a login under one name: clients with the same are one person's windows (L11b). Absent: a person of its own. */
+  get login(): string | undefined {
+    return this.#who.login;
+  }
+
+  /** The name of its person, which all of that person's windows have (L11b). */
+  get personName(): string | undefined {
+    return this.#who.personName;
+  }
+
   get mayUseKept(): boolean {
     return this.#who.mayUseKept ?? true;
   }
@@ -185,8 +197,8 @@ export class ClientRecord implements Paced {
   }
 
   get participant(): Participant {
-    const { id, name, role, kind, holdsAlone } = this;
-    return { id, name, role, kind, ...defined({ alone: holdsAlone || undefined }) };
+    const { id, name, role, kind, holdsAlone, personName } = this;
+    return { id, name, role, kind, ...defined({ alone: holdsAlone || undefined, person: personName }) };
   }
 
   /** Sends a message over its connection or the inner hop, if it has either. */
@@ -199,7 +211,7 @@ export class ClientRecord implements Paced {
 /** The client's state that outlives this life of its session: above all the position of its input. */
 export function knownOf(client: ClientRecord): KnownClient {
   const { eof, taken, received } = client.input;
-  const { id, role, kind, name, delivery, acknowledges } = client;
+  const { id, role, kind, name, delivery, acknowledges, login, personName } = client;
   return {
     id,
     role,
@@ -208,7 +220,7 @@ export function knownOf(client: ClientRecord): KnownClient {
     delivery,
     acknowledges,
     stdin: taken,
-    ...defined({ received: received === taken ? undefined : received, eof }),
+    ...defined({ received: received === taken ? undefined : received, eof, login, personName }),
     acked: client.acked,
     isAbsent: client.presence.phase === "absent",
   };

@@ -66,6 +66,10 @@ export type AttachRequest = {
   readonly attempt?: Attempt;
   /** Opaque id of a person, whose windows don't limit each other's size (K4a). Absent: the client counts alone. */
   readonly person?: string | undefined;
+  /** Opaque id of a login under one name: clients with the same are one person's windows (L11b). Absent: it is a person of its own. */
+  readonly login?: string | undefined;
+  /** Its person's name as the session object has given it, at the bridge. */
+  readonly personName?: string | undefined;
   /** Clients of one share link, which has its own limit. */
   readonly party?: Party;
   /** Whether it may use a reserved place. Absent: true. */

@@ -47,6 +47,8 @@ export type Participant = {
   readonly role: Role;
   /** Absent from an older server. */
   readonly kind?: ParticipantKind;
+  /** The name of the person whose window it is (L11b). Absent: its own, and from an older server. */
+  readonly person?: string;
   /** No other client may type while this one holds the keyboard, in either mode (D9b). Absent: false. */
   readonly alone?: boolean;
 };
@@ -186,6 +188,7 @@ const isParticipant: Check = isObject({
   role: isOneOf("driver", "viewer"),
   "kind?": isKind,
   "alone?": isBoolean,
+  "person?": isString(256),
 });
 
 const CLIENT_SHAPES: Readonly<Record<ClientMessage["type"], Shape>> = {

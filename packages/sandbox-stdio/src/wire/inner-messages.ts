@@ -53,6 +53,9 @@ export type InnerCommand =
       readonly acknowledges: boolean;
       readonly alone?: boolean;
       readonly person?: string;
+      /** L11b. Ignored by an older bridge. */
+      readonly login?: string;
+      readonly personName?: string;
       readonly acked: number;
       readonly window: number;
       readonly cols?: number;
@@ -112,6 +115,9 @@ export type KnownClient = {
   readonly name?: string;
   readonly delivery?: Delivery;
   readonly acknowledges?: boolean;
+  /** Absent also for a client that is a person of its own. */
+  readonly login?: string;
+  readonly personName?: string;
 };
 
 /** Bridge to Durable Object. Output comes in binary frames, as on the outer hop. */
@@ -218,6 +224,8 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
     acknowledges: isBoolean,
     "alone?": isBoolean,
     "person?": isString(64),
+    "login?": isString(64),
+    "personName?": isString(256),
     acked: isOffset,
     window: isNumber,
     "cols?": isInteger(1, MAX_COLS),
@@ -286,6 +294,8 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
         "name?": isString(256),
         "delivery?": isOneOf("live", "lossless"),
         "acknowledges?": isBoolean,
+        "login?": isString(64),
+        "personName?": isString(256),
       }),
       4096,
     ),

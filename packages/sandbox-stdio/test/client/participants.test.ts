@@ -6,6 +6,7 @@ import {
   colourIndex,
   followParticipants,
   type Hello,
+  isYourOther,
   keyboardStateOf,
   keyboardWords,
   mayType,
@@ -14,6 +15,8 @@ import {
   type Participant,
   type Participants,
   participantsOf,
+  personKey,
+  personsOf,
   type ServerMessage,
   stoppingWords,
   yieldsKeyboard,
@@ -161,6 +164,59 @@ describe("what is announced", () => {
     const before = people(ann);
     expect(announcementOf(before, { type: "stdin_holder", id: "a" })).toBeUndefined();
     expect(followParticipants(before, { type: "pong" })).toBe(before);
+  });
+});
+
+describe("L11b: the windows of one person", () => {
+  const desk: Participant = { ...ann, person: "Ann" };
+  const phone: Participant = { id: "a2", name: "Ann (2)", role: "viewer", person: "Ann" };
+  const room = (you: Participant, more: Partial<Hello> = {}) =>
+    people(you, { participants: [desk, bob, phone], ...more });
+
+  test("are one person with one name; a client of an older server is a person of its own", () => {
+    expect(personsOf(room(bob)).map((windows) => windows.map(({ id }) => id))).toEqual([["a", "a2"], ["b"]]);
+    expect(["a", "a2"].map((id) => nameOf(room(bob), id))).toEqual(["Ann", "Ann"]);
+    expect([personKey(desk), personKey(bob)]).toEqual([personKey(phone), "b"]);
+    // Of two persons with one name the second is numbered once.
+    const other: Participant = { id: "o", name: "Ann", role: "driver" };
+    expect(nameOf(room(bob, { participants: [desk, phone, other] }), "o")).toBe("Ann 2");
+  });
+
+  test("are told from those of others: you hold the keyboard elsewhere, and give it to your other window", () => {
+    expect([desk, bob].map((you) => isYourOther(room(you), "a2"))).toEqual([true, false]);
+    expect(isYourOther(room(desk), "a")).toBe(false);
+    expect(keyboardWords(room(phone))).toBe("You are a viewer; your other window types");
+    const driving = { participants: [desk, bob, { ...phone, role: "driver" as const }] };
+    expect(keyboardWords(room(phone, driving))).toBe("You have the keyboard in another window");
+    expect(keyboardWords(room(bob, driving))).toBe("Ann has the keyboard");
+    const request: ServerMessage = { type: "stdin_request", id: "a2" };
+    expect(hear(room(desk, driving), request).words).toEqual(["Your other window asks for the keyboard"]);
+    expect(hear(room(phone, driving), request).words).toEqual(["You have asked your other window for the keyboard"]);
+    const given: ServerMessage = { type: "stdin_holder", id: "a2" };
+    expect([desk, bob].map((you) => hear(room(you, driving), given).words)).toEqual([
+      ...[["You have the keyboard in another window"], ["Ann has the keyboard"]],
+    ]);
+  });
+
+  test("come and go without that the person does", () => {
+    const third: Participant = { ...phone, id: "a3", name: "Ann (3)" };
+    const messages: ServerMessage[] = [
+      { type: "join", participant: third },
+      { type: "leave", id: "a2" },
+      { type: "leave", id: "a3" },
+    ];
+    expect(hear(room(bob), ...messages).words).toEqual([
+      "Ann opened another window",
+      ...Array(2).fill("Ann closed a window"),
+    ]);
+    expect(hear(room(desk), ...messages).words).toEqual([
+      "You opened another window",
+      ...Array(2).fill("You closed another window"),
+    ]);
+    const alone = room(bob, { participants: [desk, bob] });
+    expect(hear(alone, { type: "leave", id: "a" }, { type: "join", participant: phone }).words).toEqual([
+      ...["Ann left", "Ann joined as a viewer"],
+    ]);
   });
 });
 

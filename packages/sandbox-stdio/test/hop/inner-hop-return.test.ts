@@ -1,7 +1,7 @@
 // Who is known, and who holds the keyboard, after a break of the inner hop or the death of one of its ends.
 
 import { describe, expect, test } from "vitest";
-import { RESUME_GRACE_MS } from "../../src/index.ts";
+import { type ClientRecord, RESUME_GRACE_MS } from "../../src/index.ts";
 import { bytes, FakePeer, InnerRig, join, joined, pass, request, takeAll } from "../support/fixtures.ts";
 
 const EXCLUSIVE = { mode: "exclusive" } as const;
@@ -52,6 +52,21 @@ describe("H6: who is known", () => {
     hop.connect().flush();
     expect(hop.remote("a").presence.phase).toBe("absent");
   });
+});
+
+test("L11b: whose windows clients are, and that person's name, outlive a restart of the session object", () => {
+  const { hop } = joined();
+  const alice = { name: "alice", login: "1" };
+  for (const id of ["desk", "phone"]) hop.session.stdin(join(hop.session, id, alice).client, bytes("x"));
+  hop.flush();
+  hop.session.leave(hop.session.client("desk") as ClientRecord);
+  hop.flush();
+  const next = hop.restarted().connect().flush();
+  const told = join(next.session, "b", { name: "alice", login: "2" }).peer.hello;
+  expect(told.participants.map(({ name, person }) => [name, person])).toContainEqual(["alice (2)", "alice"]);
+  expect([told.you.name, told.you.person]).toEqual(["alice (3)", "alice (3)"]);
+  const third = join(next.session, "tablet", alice).peer.hello.you;
+  expect([third.name, third.person]).toEqual(["alice", "alice"]);
 });
 
 test("H20: a client of an object that has parked keeps its place for as long as was asked, and its input's after that", () => {

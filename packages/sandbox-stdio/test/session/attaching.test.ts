@@ -1,7 +1,7 @@
 // Who may come to a session and as whom, what each is sent first, and who is told of whom.
 
 import { describe, expect, test } from "vitest";
-import { type AttachRequest, MAX_CLIENTS, RESUME_GRACE_MS } from "../../src/index.ts";
+import { type AttachRequest, type ClientRecord, MAX_CLIENTS, RESUME_GRACE_MS } from "../../src/index.ts";
 import type { SessionCore } from "../../src/session/session-core.ts";
 import { TOLD_EXIT_GRACE_MS } from "../../src/wire/constants.ts";
 import { bytes, FakePeer, InnerRig, join, output, pass, request, rig, takeAll } from "../support/fixtures.ts";
@@ -124,6 +124,47 @@ describe("names", () => {
     pass(at, 60_000);
     expect(join(at.session, "c", { name: "Bob" }).client.name).toBe("Bob");
     expect(join(at.session, "a", { name: "Bob", isResume: true }).client.name).toBe("Bob (3)");
+  });
+
+  test("L11b: windows of one login have distinct names, and one person's; another of that name has another person's", () => {
+    const at = rig();
+    const names = (id: string, over: Wish) => {
+      const { name, person } = join(at.session, id, over).peer.hello.you;
+      return [name, person];
+    };
+    const alice = { name: "alice", login: "1" };
+    expect(names("desk", alice)).toEqual(["alice", "alice"]);
+    expect(names("phone", alice)).toEqual(["alice (2)", "alice"]);
+    expect(names("other", { name: "Alice", login: "2" })).toEqual(["Alice (3)", "Alice (3)"]);
+    // Guests and programs are never taken for each other, nor for a person.
+    expect(names("guest", { name: "alice", kind: "guest" })).toEqual(["alice (4)", undefined]);
+    // The name stays the person's when its first window has gone.
+    at.session.leave(at.session.client("desk") as ClientRecord);
+    expect(names("other 2", { name: "alice", login: "2" })).toEqual(["alice (5)", "Alice (3)"]);
+    expect(names("desk 2", alice)).toEqual(["alice", "alice"]);
+    const { participants } = join(at.session, "last", alice).peer.hello;
+    expect(participants.flatMap(({ id, person }) => (person === "alice" ? [id] : []))).toEqual([
+      ...["phone", "desk 2", "last"],
+    ]);
+  });
+
+  test("L11b: a window that comes back is its person's, unless somebody took that name while all were away", () => {
+    const at = rig();
+    const alice = { name: "alice", login: "1" };
+    const names = (id: string, over: Wish) => {
+      const { client } = join(at.session, id, over);
+      at.session.stdin(client, bytes("x"));
+      return [client.name, client.personName];
+    };
+    names("desk", alice);
+    names("phone", alice);
+    for (const client of at.session.clients) at.session.vanish(client);
+    expect(names("phone", { ...alice, isResume: true })).toEqual(["alice (2)", "alice"]);
+    for (const client of at.session.clients) at.session.vanish(client);
+    pass(at, 60_000);
+    expect(names("other", { name: "alice", login: "2" })).toEqual(["alice", "alice"]);
+    expect(names("phone", { ...alice, isResume: true })).toEqual(["alice (2)", "alice (2)"]);
+    expect(names("desk", { ...alice, isResume: true })).toEqual(["alice (3)", "alice (2)"]);
   });
 });
 

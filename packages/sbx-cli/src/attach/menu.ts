@@ -1,6 +1,13 @@
 // The menu on Ctrl+^ while attached: its keys and what they do now. Pure.
 
-import { keyboardStateOf, mayGiveTo, nameOf, type Participants, yieldsKeyboard } from "sandbox-stdio/core";
+import {
+  keyboardStateOf,
+  mayGiveTo,
+  nameOrYours,
+  type Participants,
+  personsOf,
+  yieldsKeyboard,
+} from "sandbox-stdio/core";
 
 export type MenuAction =
   | { readonly kind: "ask" | "release" | "take" | "secret" | "who" | "status" | "round_trip" | "detach" | "literal" }
@@ -91,7 +98,11 @@ export class Menu {
   /** Gives the keyboard to the first client that requested it, else to the only other one, else asks which. */
   #give(): MenuAction {
     const people = this.#people;
-    const others = people.participants.map(({ id }) => id).filter((id) => mayGiveTo(people, id));
+    // A person with several windows gets it in the one that asked, else in the first.
+    const others = personsOf(people).flatMap((windows) => {
+      const may = windows.map(({ id }) => id).filter((id) => mayGiveTo(people, id));
+      return may.find((id) => people.requests.includes(id)) ?? may[0] ?? [];
+    });
     if (others.length === 0 && keyboardStateOf(people) !== "yours") {
       return this.#ifKeyboard({ kind: "nothing", text: "you don't have the keyboard" });
     }
@@ -99,7 +110,7 @@ export class Menu {
     if (to !== undefined) return { kind: "give", to };
     if (others.length === 0) return { kind: "nothing", text: "there is no other driver" };
     this.#choices = others.slice(0, MAX_CHOICES);
-    const list = this.#choices.map((id, i) => `${i + 1} ${nameOf(this.#people, id)}`).join(" · ");
+    const list = this.#choices.map((id, i) => `${i + 1} ${nameOrYours(people, id)}`).join(" · ");
     return { kind: "more", text: `give the keyboard to: ${list}` };
   }
 

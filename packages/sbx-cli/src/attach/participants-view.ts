@@ -8,9 +8,11 @@ import {
   keyboardWords,
   mayType,
   nameOf,
+  type Participant,
   type Participants,
   participantOf,
   participantsOf,
+  personsOf,
   type ServerMessage,
   soleTypistOf,
   yieldsKeyboard,
@@ -119,11 +121,13 @@ export class ParticipantsView {
   get summary(): string {
     const people = this.#people;
     if (people === undefined) return "not connected";
-    const names = people.participants.map(({ id, role }) => {
+    const names = personsOf(people).map((windows) => {
+      const { id = "" } = windows[0] ?? {};
       const facts: string[] = [];
-      if (id === people.you) facts.push("you");
-      if (role === "viewer") facts.push("viewer");
-      if (id === soleTypistOf(people)) facts.push("has the keyboard");
+      if (isOne(windows, people.you)) facts.push("you");
+      if (windows.length > 1) facts.push(`${windows.length} windows`);
+      if (isViewer(windows)) facts.push("viewer");
+      if (isOne(windows, soleTypistOf(people))) facts.push("has the keyboard");
       if (people.typed?.[id] !== undefined) facts.push(`typed ${people.typed[id]}`);
       return `${nameOf(people, id)}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
     });
@@ -144,13 +148,17 @@ export class ParticipantsView {
       this.#events.title(undefined);
       return;
     }
-    const names = people.participants.map(({ id, role }) => {
-      const mark = id === soleTypistOf(people) ? "*" : "";
-      return `${nameOf(people, id)}${mark}${role === "viewer" ? " (viewer)" : ""}`;
+    const names = personsOf(people).map((windows) => {
+      const mark = isOne(windows, soleTypistOf(people)) ? "*" : "";
+      return `${nameOf(people, windows[0]?.id ?? "")}${mark}${isViewer(windows) ? " (viewer)" : ""}`;
     });
     this.#events.title(`${this.#session}: ${names.join(", ")} · ${this.#connection}`);
   }
 }
+
+type Windows = readonly Participant[];
+const isOne = (windows: Windows, id: string): boolean => windows.some((window) => window.id === id);
+const isViewer = (windows: Windows): boolean => windows.every(({ role }) => role === "viewer");
 
 /** Whether a message is announced even with status off: a request to answer, or the keyboard coming or going. */
 function isOwnBusiness(people: Participants, message: ServerMessage): boolean {

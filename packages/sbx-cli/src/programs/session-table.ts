@@ -65,8 +65,13 @@ function stateOf({ state, exit }: Entry): string {
 function whoOf({ participants, clients }: Entry): string {
   const here = Array.isArray(participants) ? participants.filter(isRecord) : [];
   if (here.length === 0) return clients === 0 ? "" : text(clients);
-  const names = here.slice(0, NAMED).map(({ name, role }) => `${text(name)}${role === "viewer" ? " (viewer)" : ""}`);
-  return [...names, ...(here.length > NAMED ? [`${here.length - NAMED} more`] : [])].join(", ");
+  const drivers = new Map<string, boolean>();
+  for (const { name, person = name, role } of here) {
+    const who = text(person);
+    drivers.set(who, drivers.get(who) === true || role !== "viewer");
+  }
+  const names = [...drivers].map(([name, isDriver]) => `${name}${isDriver ? "" : " (viewer)"}`);
+  return [...names.slice(0, NAMED), ...(names.length > NAMED ? [`${names.length - NAMED} more`] : [])].join(", ");
 }
 
 function commandOf({ cmd, args }: Entry): string {
