@@ -46,6 +46,49 @@ describe("who is here", () => {
   });
 });
 
+describe("L11b: the windows of one person", () => {
+  const names = ["Ann, you, 2 windows", "Bob"];
+
+  test("are one face in one colour, and one name, for the person and for others", async () => {
+    const sandbox = fresh("windows");
+    const desk = await first(sandbox, "Ann");
+    const bob = await page(sandbox, "Bob", "", await browser.freshMember());
+    await tells(desk, "Bob joined");
+    const faces = (tab: Tab) =>
+      tab.page.locator(".sbx-face").evaluateAll((all) => all.map((face) => getComputedStyle(face).backgroundColor));
+    const colours = await faces(desk);
+    const phone = await page(sandbox, "Ann");
+    await tells(bob, "Ann opened another window");
+    await tells(desk, "You opened another window");
+    expect(await whoIsHere(desk)).toEqual(names);
+    expect(await whoIsHere(phone)).toEqual(names);
+    expect(await whoIsHere(bob)).toEqual(["Ann, 2 windows", "Bob, you"]);
+    expect(await Promise.all([desk, phone, bob].map(faces))).toEqual([colours, colours, colours]);
+    // The first window goes, and the person stays under the same name.
+    await desk.page.close();
+    await tells(bob, "Ann closed a window");
+    expect(await whoIsHere(bob)).toEqual(["Ann", "Bob, you"]);
+    expect(await faces(bob)).toEqual(colours);
+    await phone.page.close();
+    await tells(bob, "Ann left");
+  });
+
+  test("of which another holds the keyboard, are told so, and not by a name", async () => {
+    const sandbox = fresh("elsewhere");
+    const desk = await first(sandbox, "Ann", "&mode=exclusive");
+    const bob = await page(sandbox, "Bob", "", await browser.freshMember());
+    const phone = await page(sandbox, "Ann");
+    await keyboardSays(phone, "You have the keyboard in another window");
+    await keyboardSays(bob, "Ann has the keyboard");
+    await phone.button("Ask");
+    await tells(desk, "Your other window asks for the keyboard");
+    await desk.button("Give it");
+    await keyboardSays(phone, "You have the keyboard");
+    await keyboardSays(desk, "You have the keyboard in another window");
+    await keyboardSays(bob, "Ann has the keyboard");
+  });
+});
+
 describe("an exclusive session", () => {
   test("has one hand on its keyboard: asked for, given from page to page to command line, released, and free once its holder leaves", async () => {
     const sandbox = fresh("hand");

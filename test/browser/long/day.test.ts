@@ -228,7 +228,7 @@ test("a day on two devices: each line is run once and shown once, whatever happe
   await round("Ann", "Bob");
   await phone.page.close();
   day.pages.delete("Phone");
-  await tells(desk, "left");
+  await tells(desk, "You closed another window");
   await round("Ann", "Dan");
   day.expectRun(join(directoryOf(sandbox), "said"));
   await desk.run("exit");

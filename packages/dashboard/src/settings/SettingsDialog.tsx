@@ -2,7 +2,7 @@
 
 import { type ChangeEvent, type ReactNode, useId, useState } from "react";
 import { mayNotify } from "../output/browser-alerts.ts";
-import { FONT_FAMILY, THEMES } from "../terminal/theme.ts";
+import { FONT_FAMILY, schemeUnder, THEMES } from "../terminal/theme.ts";
 import { MAX_THEME_LENGTH, readTheme, type ThemeFile } from "../terminal/theme-import.ts";
 import { useScheme } from "../terminal/use-scheme.ts";
 import { useTexts } from "../texts/texts-context.ts";
@@ -159,7 +159,8 @@ function Preview({ preferences }: { readonly preferences: Preferences }) {
   const { theme, fontFamily, fontSize, lineHeight, scheme } = preferences;
   const seen = useScheme(scheme);
   const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  const colours = { ...THEMES[seen === "system" ? system : seen], ...theme?.colours };
+  const under = schemeUnder(theme?.colours, seen === "system" ? system : seen);
+  const colours = { ...THEMES[under], ...theme?.colours };
   const { background: backgroundColor, foreground: color } = colours;
   const font = fontFamily === "" ? FONT_FAMILY : `${fontFamily}, ${FONT_FAMILY}`;
   return (

@@ -4,7 +4,15 @@ import type { FontWeight, ITheme, Terminal } from "@xterm/xterm";
 import { defined } from "sandbox-stdio/core";
 import { changeTheme } from "./change-theme.ts";
 import { ligaturesIn } from "./ligatures.ts";
-import { DEFAULT_SCROLLBACK, FONT_FAMILY, PREFERS_CONTRAST, READ_ONLY_CURSORS, type Scheme, THEMES } from "./theme.ts";
+import {
+  DEFAULT_SCROLLBACK,
+  FONT_FAMILY,
+  PREFERS_CONTRAST,
+  READ_ONLY_CURSORS,
+  type Scheme,
+  schemeUnder,
+  THEMES,
+} from "./theme.ts";
 
 export type Font = {
   /** As in CSS, before the common monospace fonts. */
@@ -107,7 +115,7 @@ export class TerminalLook {
   #apply(): void {
     const { scheme = "dark", theme, font = {}, cursor = DEFAULT_CURSOR, hasLigatures = false, scrollback } = this.#look;
     const system = this.#prefersContrast.matches ? "contrast" : this.#prefersDark.matches ? "dark" : "light";
-    const actual = scheme === "system" ? system : scheme;
+    const actual = schemeUnder(theme, scheme === "system" ? system : scheme);
     const cursorColours = this.#isReadOnly ? READ_ONLY_CURSORS[actual] : undefined;
     const colours = { ...THEMES[actual], ...theme, ...cursorColours };
     // Marks stand in the scroll bar without a line beside them.

@@ -111,10 +111,22 @@ const LIGHT_MATCHES = {
 
 /** @param background The terminal's, as #rrggbb; anything else counts as dark. */
 export function matchColours(background: string | undefined): typeof DARK_MATCHES | typeof LIGHT_MATCHES {
-  const [, red = "0", green = "0", blue = "0"] = /^#(\w\w)(\w\w)(\w\w)/.exec(background ?? "") ?? [];
-  const [r, g, b] = [red, green, blue].map((part) => Number.parseInt(part, 16));
+  return isBright(background) ? LIGHT_MATCHES : DARK_MATCHES;
+}
+
+/** undefined: not known, since it is not #rrggbb. */
+function isBright(colour: string | undefined): boolean | undefined {
+  const [, red, green, blue] = /^#(\w\w)(\w\w)(\w\w)/.exec(colour ?? "") ?? [];
+  const [r = 0, g = 0, b = 0] = [red, green, blue].map((part) => Number.parseInt(part ?? "", 16));
   // Perceived brightness.
-  return 0.3 * (r ?? 0) + 0.59 * (g ?? 0) + 0.11 * (b ?? 0) > 127 ? LIGHT_MATCHES : DARK_MATCHES;
+  return red === undefined ? undefined : 0.3 * r + 0.59 * g + 0.11 * b > 127;
+}
+
+/** The scheme that gives a theme the colours it leaves out: the chosen one, unless that is dark and the theme light, or so. */
+export function schemeUnder(theme: ITheme | undefined, scheme: Scheme): Scheme {
+  const isLight = isBright(theme?.background);
+  if (isLight === undefined || isLight === isBright(THEMES[scheme].background)) return scheme;
+  return isLight ? "light" : "dark";
 }
 
 /** Monospace fonts of common systems, then their emoji fonts. */

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { matchColours, THEMES } from "../../src/terminal/theme.ts";
+import { matchColours, schemeUnder, THEMES } from "../../src/terminal/theme.ts";
 
 const CSS = readFileSync(new URL("../../src/ui/base.css", import.meta.url), "utf8");
 /** WCAG 2.2, AA, for text of the usual size. */
@@ -47,6 +47,16 @@ test.each(["dark", "light", "contrast"] as const)("%s: whatever the pointer is o
     .filter(([, , found]) => found < ENOUGH)
     .map(([text, ground, found]) => `${text} on ${ground}: ${found.toFixed(2)}`);
   expect(poor).toEqual([]);
+});
+
+test("a theme that leaves colours out has those of our scheme as light or dark as its background", () => {
+  const under = (background?: string) =>
+    (["dark", "light", "contrast"] as const).map((scheme) => schemeUnder({ background }, scheme));
+  expect(under("#10241c")).toEqual(["dark", "dark", "contrast"]);
+  expect(under("#fdf6e3")).toEqual(["light", "light", "light"]);
+  // What is not #rrggbb is not looked at.
+  expect(under("white")).toEqual(["dark", "light", "contrast"]);
+  expect(under()).toEqual(["dark", "light", "contrast"]);
 });
 
 test("light: each colour can be read on the background, and black can be read on each colour", () => {
