@@ -1,9 +1,13 @@
 // Builds the page into dist/, as static files for the Worker. No plugin: vite's own transform knows React's JSX.
 // Nothing is inlined into the HTML, so that a policy without inline scripts fits (worker/src/page.ts).
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+
+const noModalMenus = fileURLToPath(new URL("src/ui/no-modal-menus.ts", import.meta.url));
 
 export default defineConfig({
   base: "/",
+  resolve: { alias: { "react-remove-scroll": noModalMenus, "aria-hidden": noModalMenus } },
   oxc: { jsx: { runtime: "automatic", importSource: "react" } },
   build: {
     outDir: "dist",

@@ -1,6 +1,6 @@
 // A day on two devices: a person at a desk, on a phone, and at the desk again, four others beside, a cut, a program that asks, a container
 // that dies. Each line that is typed runs once, and is on every page once.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { api, fresh, killBridge, person, startBridge } from "../../e2e/support/system/system.ts";
@@ -153,11 +153,12 @@ test("a day on two devices: each line is run once and shown once, whatever happe
   await keyboardSays(day.page("Cleo"), "You are a viewer");
 
   // The network goes while a program prints, and somebody types.
-  await desk.run("for i in $(seq 200); do say $i of 200; sleep 0.01; done");
+  await desk.run("for i in $(seq 200); do say $i of 200; [ $i = 20 ] && until [ -e cut ]; do sleep 0.01; done; done");
   for (let i = 1; i <= 200; i += 1) day.note(`${i} of 200`);
   await desk.find(/^said: 20 of 200$/);
   browser.link.cut();
   for (const tab of day.pages.values()) await tab.state("waiting");
+  writeFileSync(join(directoryOf(sandbox), "cut"), "");
   await day.page("Bob").type("say nothing");
   await day.page("Bob").page.getByText("11 keys typed while disconnected: not sent").waitFor();
   browser.link.mend();
