@@ -67,6 +67,9 @@ test("the files panel lists, opens, downloads and takes what is there, and types
   mkdirSync(join(directory, "src", "deep"), { recursive: true });
   writeFileSync(join(directory, "src", "it's.txt"), "first line\nsecond line\n");
   writeFileSync(join(directory, "-rf"), "");
+  const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  writeFileSync(join(directory, "src", "y.png"), Buffer.from(dot, "base64"));
+  writeFileSync(join(directory, "src", "z.bin"), Buffer.alloc(3_000_000));
   symlinkSync("src", join(directory, "linked"));
   await tab.page.getByRole("button", { name: "Files" }).click();
   const panel = tab.page.getByRole("complementary", { name: "Files" });
@@ -86,6 +89,14 @@ test("the files panel lists, opens, downloads and takes what is there, and types
   expect(await readFile(await (await saved).path(), "utf8")).toBe("first line\nsecond line\n");
   await shown.getByRole("button", { name: "Close" }).click();
 
+  await item("y.png").click();
+  const picture = tab.page.getByRole("dialog", { name: "y.png" }).getByRole("img");
+  expect(await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBe(1);
+  await tab.page.keyboard.press("Escape");
+  await item("z.bin").click();
+  await tab.page.getByRole("dialog", { name: "z.bin" }).getByText("Not text: 3.0 MB").waitFor();
+  await tab.page.keyboard.press("Escape");
+
   const menu = async (name: string, entry: string) => {
     await item(name).click({ button: "right" });
     await tab.page.getByRole("menuitem", { name: entry }).click();
@@ -96,6 +107,10 @@ test("the files panel lists, opens, downloads and takes what is there, and types
   await (await chosen).setFiles([{ name: "sent.bin", mimeType: "application/octet-stream", buffer: content }]);
   await item("deep").click();
   await item("sent.bin").waitFor();
+  await tab.page
+    .getByRole("status")
+    .filter({ hasText: /^1 file uploaded$/ })
+    .waitFor();
   expect(hashOf(await readFile(join(directory, "src", "deep", "sent.bin")))).toBe(hashOf(content));
   await menu("it's.txt", "Type its path");
   await expect.poll(async () => (await tab.lines()).join("")).toContain("/src/it'\\''s.txt'");

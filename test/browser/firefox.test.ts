@@ -319,7 +319,7 @@ test("files that are dropped are uploaded and their paths typed; sbx-download as
   await tab.run("sbx-download 'big file.bin'");
   const saved = tab.page.waitForEvent("download");
   await tab.page.getByRole("region", { name: "Download" }).getByRole("button", { name: "Save" }).click();
-  await tab.page.getByText(/ of 12,000,000 bytes/).waitFor();
+  await tab.page.getByText(/ of 12\.0 MB/).waitFor();
   browser.link.cut();
   await tab.state("waiting");
   browser.link.mend();

@@ -20,8 +20,8 @@ export type AppProps = {
 
 export function App({ page, onDebug }: AppProps) {
   const words = useTexts().page;
-  const { scheme: chosen, keys } = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
-  const scheme = useScheme(chosen);
+  const { scheme: chosen, theme, keys } = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
+  const scheme = useScheme(chosen, theme?.colours);
   const state = useSyncExternalStore(page.subscribe, page.getState);
   const isOnline = useSyncExternalStore(onNetwork, () => navigator.onLine);
   switch (state.phase) {

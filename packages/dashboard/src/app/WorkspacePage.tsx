@@ -41,7 +41,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
   const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
   const chosen = useMemo(() => chosenProps(preferences), [preferences]);
   const isSmall = useIsSmall();
-  const scheme = useScheme(preferences.scheme);
+  const scheme = useScheme(preferences.scheme, preferences.theme?.colours);
   const { layout, shown, isKept } = useSyncExternalStore(workspace.subscribe, workspace.getState);
   const [dialog, setDialog] = useState<ShownDialog>();
   /** The pane whose title is being changed. */

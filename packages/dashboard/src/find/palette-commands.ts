@@ -53,6 +53,7 @@ export function paletteCommands(
     .filter((command) => may(command) && (hasPanes || !commandIsForOthers(command)))
     .map((command) => {
       const words = wordsOfCommand(command, texts);
-      return { kind: "command", id: `>${words}`, command, words, keys: listOfKeys(keysOfCommand(command, own))[0] };
+      const keys = listOfKeys(keysOfCommand(command, own))[0];
+      return { kind: "command", id: `>${words}`, command, words, also: texts.palette.also[command.do], keys };
     });
 }

@@ -20,6 +20,8 @@ export type PaletteEntry =
       readonly id: string;
       readonly command: WorkspaceCommand;
       readonly words: string;
+      /** Words that find it, too. */
+      readonly also?: string | undefined;
       readonly keys: string | undefined;
     };
 
@@ -62,7 +64,10 @@ function scoreOf(entry: PaletteEntry, words: readonly string[]): number {
   return scores.includes(0) ? 0 : 1 + scores.reduce((sum: number, one) => sum + one, 0);
 }
 
-/** Whether a text has a word's letters in their order, the first at the start of a word. */
+/** Letters of a word are within so many times its length. */
+const SCATTERED = 3;
+
+/** Whether a text has a word's letters in their order, not far from each other, the first at the start of a word. */
 function isScattered(text: string, word: string): boolean {
   const starts = [...text.matchAll(/(?<![\p{L}\d])[\p{L}\d]/gu)].map(({ index }) => index);
   return starts.some((start) => {
@@ -71,7 +76,7 @@ function isScattered(text: string, word: string): boolean {
       at = i === 0 && text[start] !== letter ? -1 : text.indexOf(letter, at + 1);
       return at !== -1;
     };
-    return [...word].every(isFound);
+    return [...word].every(isFound) && at - start < SCATTERED * word.length;
   });
 }
 
@@ -105,7 +110,7 @@ function nameOf(entry: PaletteEntry): string {
 }
 
 function searchedOf(entry: PaletteEntry): string {
-  if (entry.kind === "command") return entry.words;
+  if (entry.kind === "command") return `${entry.words} ${entry.also ?? ""}`;
   const { target, state, title = "", people } = entry.listed;
   return `${entry.label} ${target.sandbox} ${target.session} ${state} ${title} ${people.join(" ")} ${wholeLineOf(entry.listed.command)}`;
 }

@@ -67,7 +67,7 @@ const RecordingPanel = lazy(() => import("../recording/RecordingPanel.tsx"));
 
 export function Terminal(props: TerminalProps) {
   const { wsUrl, theme, keys, isCompact = false } = props;
-  const scheme = useScheme(props.scheme ?? "dark");
+  const scheme = useScheme(props.scheme ?? "dark", theme);
   const around = useTexts();
   const texts = useMemo(() => (props.texts === undefined ? around : textsWith(props.texts)), [props.texts, around]);
   const bars = barsOf(props.bars);

@@ -72,7 +72,12 @@ export function ParticipantsBar(props: PeopleBarProps) {
         <span key={state?.notice.count}>{state?.notice.text}</span>
       </span>
       {people === undefined ? null : (
-        <Keyboard people={people} obstacle={obstacle} refusedKeys={state?.refusedKeys ?? 0}>
+        <Keyboard
+          people={people}
+          obstacle={obstacle}
+          refusedKeys={state?.refusedKeys ?? 0}
+          hasRequested={state?.hasRequested ?? false}
+        >
           {obstacle === undefined && room !== undefined ? (
             <KeyboardButtons
               room={room}
@@ -190,15 +195,17 @@ type KeyboardProps = {
   readonly people: Participants;
   readonly obstacle: string | undefined;
   readonly refusedKeys: number;
+  readonly hasRequested: boolean;
   readonly children: ReactNode;
 };
 
 /** Looks like an input field, locked if nothing can be typed. */
-function Keyboard({ people, obstacle, refusedKeys, children }: KeyboardProps) {
+function Keyboard({ people, obstacle, refusedKeys, hasRequested, children }: KeyboardProps) {
   const texts = useTexts().people;
   const keyboard = keyboardStateOf(people);
   const isOpen = obstacle === undefined && (keyboard === "shared" || keyboard === "yours");
-  const words = obstacle ?? keyboardWords(people, texts);
+  const asked = people.holder === "" ? texts.typists : nameOrYours(people, people.holder, texts);
+  const words = obstacle ?? (hasRequested && !isOpen ? texts.asked(asked) : keyboardWords(people, texts));
   // Nothing is special: the words are for a screen reader alone.
   const isQuiet = isOpen && (keyboard === "shared" || people.participants.length < 2);
   return (

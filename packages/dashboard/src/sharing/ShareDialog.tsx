@@ -12,7 +12,7 @@ import { useTexts } from "../texts/texts-context.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { listTickets, revokeTicket, type Share, share, type TicketEntry } from "./sharing.ts";
 
-const LIFETIMES = [900, 3600, 28800, 86400] as const;
+const LIFETIMES = [900, 3600, 28800, 86400, 604800, 2592000] as const;
 
 export type ShareDialogProps = {
   readonly target: SessionTarget;
@@ -104,6 +104,7 @@ export function ShareDialog({ target, name, people, isRecorded, onClose }: Share
             </label>
           ) : null}
         </p>
+        {/^(localhost|127\.|\[::1)/.test(location.hostname) ? <p>{words.onlyHere}</p> : null}
         <button type="submit" className="sbx-button sbx-primary" disabled={isBusy}>
           <Link2 size={16} aria-hidden /> {words.make}
         </button>

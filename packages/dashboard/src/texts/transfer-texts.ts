@@ -1,7 +1,7 @@
 // The texts of files on their way: the files panel, uploads and downloads.
 
 import type { WhyLeftOut } from "sandbox-stdio/core";
-import { count, number } from "./counted.ts";
+import { count, part, size } from "./counted.ts";
 
 /** Members of a folder that were left out of the saved archive, since unpacking them would be unsafe. */
 export type SkippedMembers = {
@@ -36,6 +36,9 @@ export const TRANSFER_TEXTS = {
     reading: "Reading…",
     empty: "Empty",
     cut: "More entries are not shown",
+    notText: (bytes: number) => `Not text${Number.isNaN(bytes) ? "" : `: ${size(bytes)}`}`,
+    copy: "Copy",
+    copied: "Copied",
     cutText: "The rest is not shown. Download it to see all.",
     failed: (reason: string) => `Cannot read: ${reason}`,
   },
@@ -45,7 +48,10 @@ export const TRANSFER_TEXTS = {
     drop: "Drop to upload to the shell's directory",
     sending: (files: number, directory: string | undefined) =>
       `Uploading ${count(files, "file")}${directory === undefined ? "" : ` to ${directory}`}`,
-    progress: (sent: number, total: number) => `${number.format(sent)} of ${count(total, "byte")}`,
+    progress: part,
+    /** @param renamed The names of those that were there already. */
+    done: (files: number, renamed: readonly string[]) =>
+      `${count(files, "file")} uploaded${renamed.length === 0 ? "" : `. Names were taken: now ${renamed.join(", ")}`}`,
     cancel: "Cancel",
     dismiss: "Dismiss",
     failed: (reason: string) => `Not uploaded: ${reason}`,
@@ -65,7 +71,7 @@ export const TRANSFER_TEXTS = {
     ignore: "Ignore",
     receiving: (path: string) => `Downloading ${path}`,
     progress: (received: number, total: number | undefined) =>
-      total === undefined ? count(received, "byte") : `${number.format(received)} of ${count(total, "byte")}`,
+      total === undefined ? size(received) : part(received, total),
     cancel: "Cancel",
     dismiss: "Dismiss",
     partial: (path: string, { count: left, name, why }: SkippedMembers) =>

@@ -8,9 +8,10 @@ import { preview } from "../ui/clipboard.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { ContextMenu, type MenuEntry } from "../ui/Menu.tsx";
 import { FileCalls } from "./file-calls.ts";
-import { FileTree, parentPath, type Row, rowsOf } from "./file-tree.ts";
+import { FileTree, type FileTreeState, parentPath, type Row, rowsOf } from "./file-tree.ts";
 import type { Files } from "./files.ts";
 
+type Shown = NonNullable<FileTreeState["shown"]>;
 type EntryRow = Extract<Row, { kind: "entry" }>;
 
 export type FilesPanelProps = {
@@ -102,13 +103,9 @@ export default function FilesPanel({ sandbox, files, mayType, onType, onClose }:
       />
       {shown === undefined ? null : (
         <Dialog title={preview(shown.path)} onClose={() => tree.hide()} className="sbx-file-text">
-          {"failed" in shown.content ? (
-            <p role="alert">{words.failed(shown.content.failed)}</p>
-          ) : (
-            <pre>{shown.content.text}</pre>
-          )}
-          {"isCut" in shown.content && shown.content.isCut ? <p>{words.cutText}</p> : null}
+          <Content of={shown.content} name={shown.path} />
           <div className="sbx-answers">
+            {shown.content.kind === "text" ? <CopyButton text={shown.content.text} /> : null}
             <button type="button" className="sbx-button" onClick={() => downloads.start(shown.path)}>
               {words.download}
             </button>
@@ -119,6 +116,44 @@ export default function FilesPanel({ sandbox, files, mayType, onType, onClose }:
         </Dialog>
       )}
     </aside>
+  );
+}
+
+function Content({ of, name }: { readonly of: Shown["content"]; readonly name: string }) {
+  const words = useTexts().files;
+  switch (of.kind) {
+    case "failed":
+      return <p role="alert">{words.failed(of.reason)}</p>;
+    case "other":
+      return <p>{words.notText(of.bytes)}</p>;
+    case "picture":
+      return <img src={of.url} alt={name} />;
+    case "text":
+      return (
+        <>
+          <pre>{of.text}</pre>
+          {of.isCut ? <p>{words.cutText}</p> : null}
+        </>
+      );
+  }
+}
+
+function CopyButton({ text }: { readonly text: string }) {
+  const words = useTexts().files;
+  const [isCopied, setCopied] = useState(false);
+  return (
+    <button
+      type="button"
+      className="sbx-button"
+      onClick={() =>
+        void navigator.clipboard.writeText(text).then(
+          () => setCopied(true),
+          () => undefined,
+        )
+      }
+    >
+      {isCopied ? words.copied : words.copy}
+    </button>
   );
 }
 
@@ -178,7 +213,7 @@ function Tree({ rows, root, onOpen, entriesOf, onDrop }: TreeProps) {
     >
       {rows.map((row) =>
         row.kind === "note" ? (
-          <p key={row.path} className="sbx-tree-note" style={{ paddingInlineStart: `${row.level}em` }}>
+          <p key={row.path} className="sbx-tree-note" style={{ paddingInlineStart: `calc(${row.level}em + 38px)` }}>
             {typeof row.note === "object" ? words.failed(row.note.failed) : words[row.note]}
           </p>
         ) : (

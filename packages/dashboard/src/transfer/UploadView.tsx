@@ -33,6 +33,8 @@ function UploadWords({ state }: { readonly state: Exclude<UploadState, { kind: "
       return <span role="status">{words.refused[state.why]}</span>;
     case "failed":
       return <span role="status">{words.failed(state.reason)}</span>;
+    case "done":
+      return <span role="status">{words.done(state.files, state.renamed)}</span>;
     case "sending":
       return (
         <>

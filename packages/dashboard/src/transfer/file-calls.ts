@@ -12,12 +12,25 @@ export type Listing = {
   readonly isCut: boolean;
 };
 
-export type FileText = { readonly text: string; readonly isCut: boolean };
+export type FileContent =
+  | { readonly kind: "text"; readonly text: string; readonly isCut: boolean }
+  /** The address of a picture, with all of it. */
+  | { readonly kind: "picture"; readonly url: string }
+  /** Neither. */
+  | { readonly kind: "other"; readonly bytes: number };
 
 /** The most that one call reads, in bytes. */
 const MAX_BYTES = 1_048_576;
 const MAX_TEXT = 262_144;
 const WAIT_MS = 60_000;
+/** How much of a file tells whether it is text. */
+const TELLING = 8_192;
+
+/** Pictures that browsers draw, by the ends of their names. */
+const PICTURES: Readonly<Record<string, string>> = {
+  ...{ png: "png", jpg: "jpeg", jpeg: "jpeg", gif: "gif", webp: "webp", avif: "avif", bmp: "bmp" },
+  ...{ ico: "x-icon", svg: "svg+xml" },
+};
 
 /** Arguments of `find` that GNU, BSD and BusyBox know. A link counts as what it leads to. */
 const listArgs = (folder: string): string[] => [
@@ -47,11 +60,20 @@ export class FileCalls {
     return { entries, isCut };
   }
 
-  /** The beginning of a file. @throws {Error} */
-  async read(path: string): Promise<FileText> {
+  /** A picture, or the beginning of a text. @throws {Error} */
+  async read(path: string): Promise<FileContent> {
+    const type = PICTURES[path.slice(path.lastIndexOf(".") + 1).toLowerCase()];
+    if (type !== undefined) {
+      const { output, isCut, fault } = await this.#run("base64", [path]);
+      const url = `data:image/${type};base64,${output.replace(/\s/g, "")}`;
+      if (fault === undefined && !isCut) return { kind: "picture", url };
+    }
     const { output, isCut, fault } = await this.#run("head", ["-c", String(MAX_TEXT + 1), path]);
     if (fault !== undefined) throw new Error(fault);
-    return { text: output.slice(0, MAX_TEXT), isCut: isCut || output.length > MAX_TEXT };
+    if (isText(output))
+      return { kind: "text", text: output.slice(0, MAX_TEXT), isCut: isCut || output.length > MAX_TEXT };
+    const { output: size } = await this.#run("wc", ["-c", path]);
+    return { kind: "other", bytes: Number.parseInt(size, 10) };
   }
 
   async #run(cmd: string, args: readonly string[]): Promise<{ output: string; isCut: boolean; fault?: string }> {
@@ -65,6 +87,12 @@ export class FileCalls {
     const told = textOf(answer.value, "stderr")?.trim().split("\n")[0];
     return { output, isCut, fault: told ?? `${cmd} did not end` };
   }
+}
+
+/** Whether a file that begins so is text: without NUL, and almost all of it UTF-8. */
+export function isText(beginning: string): boolean {
+  const looked = beginning.slice(0, TELLING);
+  return !looked.includes("\0") && looked.split("\ufffd").length - 1 <= looked.length / 50;
 }
 
 /** The entries that `find` printed, folders first. A name that is cut off is left out. */

@@ -1,12 +1,14 @@
 // The tree of the files panel: which folders are open, and what is in them. No React.
 
 import { Store } from "../ui/store.ts";
-import type { Entry, FileCalls, FileText } from "./file-calls.ts";
+import type { Entry, FileCalls, FileContent } from "./file-calls.ts";
 
 type Folder =
   | { readonly kind: "reading" }
-  | { readonly kind: "failed"; readonly reason: string }
+  | Failure
   | { readonly kind: "read"; readonly entries: readonly Entry[]; readonly isCut: boolean };
+
+type Failure = { readonly kind: "failed"; readonly reason: string };
 
 export type FileTreeState = {
   /** undefined: not known yet. */
@@ -14,7 +16,7 @@ export type FileTreeState = {
   /** The open folders, by path. */
   readonly folders: ReadonlyMap<string, Folder>;
   /** A file that is read. */
-  readonly shown: { readonly path: string; readonly content: FileText | { readonly failed: string } } | undefined;
+  readonly shown: { readonly path: string; readonly content: FileContent | Failure } | undefined;
 };
 
 /** A line of the tree. */
@@ -60,7 +62,7 @@ export class FileTree extends Store<FileTreeState> {
     try {
       this.change({ shown: { path, content: await this.#calls.read(path) } });
     } catch (error) {
-      this.change({ shown: { path, content: { failed: failed(error).reason } } });
+      this.change({ shown: { path, content: failed(error) } });
     }
   }
 
@@ -84,7 +86,7 @@ export class FileTree extends Store<FileTreeState> {
   }
 }
 
-function failed(error: unknown): Extract<Folder, { kind: "failed" }> {
+function failed(error: unknown): Failure {
   return { kind: "failed", reason: error instanceof Error ? error.message : String(error) };
 }
 

@@ -20,7 +20,9 @@ export type UploadState =
       /** The target; undefined: where sessions begin. */
       readonly directory: string | undefined;
     }
-  | { readonly kind: "failed"; readonly reason: string };
+  | { readonly kind: "failed"; readonly reason: string }
+  /** Into a folder, where nothing is typed. `renamed`: the new names of those that were there already. */
+  | { readonly kind: "done"; readonly files: number; readonly renamed: readonly string[] };
 
 export type UploadsOptions = {
   /** Only a person who may type may upload. */
@@ -164,15 +166,21 @@ export class Uploads extends Store<UploadState> {
     this.#upload = upload;
     const end = await upload.run(files);
     this.#upload = undefined;
-    this.#ended(end, folder === undefined);
+    this.#ended(end, files, folder === undefined);
   }
 
-  #ended(end: UploadEnd, isTyped: boolean): void {
+  #ended(end: UploadEnd, files: readonly OfferedFile[], isTyped: boolean): void {
     if (end.kind === "failed") {
       this.state = { kind: "failed", reason: end.reason };
       return;
     }
+    if (end.kind === "done" && !isTyped) {
+      const names = new Set(files.map(({ path }) => path.split("/")[0]));
+      const renamed = end.paths.map((path) => path.slice(path.lastIndexOf("/") + 1)).filter((name) => !names.has(name));
+      this.state = { kind: "done", files: files.filter(({ isFolder }) => !isFolder).length, renamed };
+      return;
+    }
     this.state = { kind: "idle" };
-    if (end.kind === "done" && isTyped && this.#options.mayUpload()) this.#terminal.paste(typedPaths(end.paths));
+    if (end.kind === "done" && this.#options.mayUpload()) this.#terminal.paste(typedPaths(end.paths));
   }
 }

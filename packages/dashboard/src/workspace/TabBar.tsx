@@ -151,9 +151,9 @@ export function TabBar(props: TabBarProps) {
                   aria-controls={PANES_ID}
                   aria-keyshortcuts="Delete F2"
                   tabIndex={isCurrent ? 0 : -1}
-                  title={targetsOf(root)
+                  title={`${name}: ${targetsOf(root)
                     .map(({ sandbox, session }) => terminal.place(sandbox, session))
-                    .join(", ")}
+                    .join(", ")}`}
                   onClick={() => props.onShow(index)}
                   onKeyDown={(event) => onKey(event, index)}
                 >

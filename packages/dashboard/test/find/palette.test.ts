@@ -51,6 +51,13 @@ test("letters with others between find a name, after those that have the word", 
   expect([">qqq", ">a-b", ">(.*", ">[\\-"].map(words)).toEqual([[], [], [], []]);
 });
 
+test("commands are found by words that they do not have, and not by letters all over a sentence", () => {
+  const words = (query: string) => found(entries, query).map((entry) => (entry.kind === "command" ? entry.words : ""));
+  expect(words(">theme")).toEqual(expect.arrayContaining(["Settings", "Colours: dark"]));
+  for (const word of ["font", "zoom"]) expect(words(`>${word}`)).toEqual(["Settings"]);
+  expect(words(">kill")).toEqual(["End session…"]);
+});
+
 test("behind > are commands alone, with their keys", () => {
   const divide = found(entries, ">split");
   expect(divide.map((entry) => entry.kind === "command" && [entry.words, entry.keys])).toEqual([

@@ -1,7 +1,7 @@
 // The files panel's tree: what `find` printed, and the lines that are drawn.
 
 import { expect, test } from "vitest";
-import { type FileCalls, type Listing, readEntries } from "../../src/transfer/file-calls.ts";
+import { type FileCalls, isText, type Listing, readEntries } from "../../src/transfer/file-calls.ts";
 import { FileTree, parentPath, type Row, rowsOf } from "../../src/transfer/file-tree.ts";
 
 test("folders come first, numbers count, odd names are whole, and a name that is cut off is left out", () => {
@@ -26,7 +26,7 @@ class Disk implements Pick<FileCalls, "home" | "list" | "read"> {
     if (found instanceof Error) throw found;
     return found;
   };
-  read = (path: string) => Promise.resolve({ text: `text of ${path}`, isCut: false });
+  read = (path: string) => Promise.resolve({ kind: "text", text: `text of ${path}`, isCut: false } as const);
 }
 
 const listing = (...names: string[]): Listing => ({
@@ -65,5 +65,12 @@ test("opens, closes and refreshes folders; what can't be read is said in its pla
   await tree.go("/nowhere");
   expect(drawn(tree)).toEqual([" (/nowhere: gone)"]);
   await tree.show("/home/b");
-  expect(tree.getState().shown).toEqual({ path: "/home/b", content: { text: "text of /home/b", isCut: false } });
+  expect(tree.getState().shown).toEqual({ path: "/home/b", content: await disk.read("/home/b") });
+});
+
+test("a file with a NUL, or hardly any UTF-8, is no text; one with a stray byte is", () => {
+  expect(isText("")).toBe(true);
+  expect(isText(`caf\ufffd, as Latin-1 has it. ${"More of it. ".repeat(20)}`)).toBe(true);
+  expect(isText("\ufffdPNG\r\n\u001a\n")).toBe(false);
+  expect(isText("ELF\0")).toBe(false);
 });
