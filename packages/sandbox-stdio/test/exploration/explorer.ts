@@ -1,7 +1,7 @@
 // Every placement of faults in a small exchange, instead of random ones. Runs the simulation's world again and again, without
 // chance, breaks something at each boundary of messages, and holds every run to the simulation's promises.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Random } from "../../../local/src/base/random.ts";
 import type { Chance, Connection } from "../simulation/network.ts";
 import type { Plan } from "../simulation/plan.ts";
@@ -111,7 +111,7 @@ class Histories {
 }
 
 function digest(text: string): string {
-  return createHash("md5").update(text).digest("base64");
+  return hash("md5", text, "base64");
 }
 
 class Merged extends Error {}

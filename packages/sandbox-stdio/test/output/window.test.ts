@@ -81,6 +81,15 @@ describe("on a steady link", () => {
   });
 });
 
+describe("on a link of 8 MB/s that holds single frames up by 30 ms, as a radio does", () => {
+  test.each([
+    [10, 0.4],
+    [50, 0.33],
+  ])("W5: with %i ms each way, %d of it is used", (delayMs, least) => {
+    expect(settled({ bytesPerMs: 8 * MB, delayMs, jitterMs: 30 }).rate / (8 * MB)).toBeGreaterThan(least);
+  });
+});
+
 describe("when things change", () => {
   const change = (from: number, to: number, delayMs: number, afterMs = 15_000) => {
     const run = new LinkRun({ bytesPerMs: from, delayMs }).flood();

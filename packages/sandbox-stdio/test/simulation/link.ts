@@ -1,11 +1,17 @@
 // A window at work: a sender that always has output, a link of some rate and delay, a client that acknowledges as the
 // protocol says. Measures what is in flight and how long a byte waits.
 
+import { Random } from "../../../local/src/base/random.ts";
 import { ACK_BYTES, ACK_DELAY_MS, MIN_WINDOW_BYTES } from "../../src/index.ts";
 import { Window } from "../../src/output/window.ts";
 import { Scheduler } from "./scheduler.ts";
 
-export type Link = { bytesPerMs: number; readonly delayMs: number };
+export type Link = {
+  bytesPerMs: number;
+  readonly delayMs: number;
+  /** By how much longer a frame takes on average, holding up those behind it: a radio, or a busy machine. Few take much longer. */
+  readonly jitterMs?: number;
+};
 
 export type Measured = {
   /** Bytes a ms that arrived. */
@@ -28,12 +34,14 @@ export class LinkRun {
   available = 0;
   #cursor = 0;
   #busyUntil = 0;
+  #arrivesLast = 0;
   #processedTo = 0;
   #acked = 0;
   #isAckDue = false;
   #cancelAck: () => void = () => undefined;
   #queues: number[] = [];
   #windows: number[] = [];
+  readonly #random = new Random(1);
   #arrived = 0;
   #since = 0;
 
@@ -94,7 +102,9 @@ export class LinkRun {
       this.#busyUntil = ready + length / link.bytesPerMs;
       const queued = this.#busyUntil - time.now;
       const end = this.#cursor;
-      time.at(this.#busyUntil + link.delayMs, () => {
+      const heldUpMs = -(link.jitterMs ?? 0) * Math.log(1 - this.#random.next());
+      this.#arrivesLast = Math.max(this.#arrivesLast, this.#busyUntil + link.delayMs + heldUpMs);
+      time.at(this.#arrivesLast, () => {
         this.#queues.push(queued);
         this.#arrived += length;
         this.#deal(end);
