@@ -28,6 +28,10 @@ const program = (name: string, purpose: string, packages: readonly string[] = [n
   problem: () => (findProgram(name) === undefined ? "not in PATH" : undefined),
 });
 
+const HEADLESS = "chromium-headless-shell";
+/** Whoever names another by CHROMIUM_PATH wants that. */
+const isHeadless = (): boolean => Boolean(process.env.CHROMIUM_PATH) || findProgram(HEADLESS) !== undefined;
+
 function browserProblem(path: string | undefined): string | undefined {
   if (path === undefined) return "not found";
   // A download without the system's libraries is there and yet does not start.
@@ -53,7 +57,7 @@ const PREREQUISITES: readonly Prerequisite[] = [
     purpose: "the browser tests",
     problem: () => browserProblem(findHeadlessChromium()),
     // The fonts are for the screenshots: without any, Chromium draws boxes.
-    packages: ["chromium-headless-shell|chromium", "fonts-dejavu-core", "fonts-noto-color-emoji"],
+    packages: [`${HEADLESS}|chromium`, "fonts-dejavu-core", "fonts-noto-color-emoji"],
   },
   {
     name: "firefox-esr",
@@ -88,18 +92,22 @@ const PREREQUISITES: readonly Prerequisite[] = [
 
 const missing = (): Prerequisite[] => PREREQUISITES.filter(({ problem }) => problem() !== undefined);
 
+/** What is missing, and Chromium where only one with windows is there: the tests can do with that, in 300 s more of processor time. */
+const wanted = (): Prerequisite[] =>
+  PREREQUISITES.filter(({ name, problem }) => problem() !== undefined || (name === "chromium" && !isHeadless()));
+
 function run(command: string, args: readonly string[], env: Record<string, string> = {}): boolean {
   console.log(`+ ${command} ${args.join(" ")}`);
   const options = { stdio: ["ignore", "inherit", "inherit"] as const, env: { ...process.env, ...env } };
   return spawnSync(command, args, { ...options, stdio: [...options.stdio] }).status === 0;
 }
 
-function installWithApt(wanted: readonly Prerequisite[]): void {
+function installWithApt(these: readonly Prerequisite[]): void {
   const quiet = { DEBIAN_FRONTEND: "noninteractive" };
   // The lists may be missing, or name versions that are gone, or too old. Where no server answers, what they name may do.
   run("apt-get", ["update", "-q"], quiet);
   const isKnown = (name: string): boolean => spawnSync("apt-cache", ["show", name]).status === 0;
-  const packages = wanted.flatMap((one) => one.packages.map((names) => names.split("|").find(isKnown) ?? names));
+  const packages = these.flatMap((one) => one.packages.map((names) => names.split("|").find(isKnown) ?? names));
   run("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...packages], quiet);
 }
 
@@ -116,7 +124,7 @@ export class PrerequisiteError extends Error {
 export function ensurePrerequisites(): void {
   const isRoot = process.getuid?.() === 0;
   const hasApt = existsSync("/usr/bin/apt-get");
-  if (isRoot && hasApt && missing().length > 0) installWithApt(missing());
+  if (isRoot && hasApt && wanted().length > 0) installWithApt(wanted());
   if (missing().some(({ name }) => name === "chromium")) {
     run(process.execPath, [join(BIN, "playwright-core"), "install", "chromium"]);
   }
