@@ -1,5 +1,6 @@
 // A connection that breaks under the page, and a flood: nothing is lost, and the person stays in command.
 import { expect, test } from "vitest";
+import { NOW_AND_THEN } from "../../packages/dashboard/test/browser.ts";
 import { cutInnerHop, restartWorker } from "../e2e/support/system/system.ts";
 import { COUNT, counts, expectAllLines } from "./support/counting.ts";
 import { setUpBrowser } from "./support/fixture.ts";
@@ -39,7 +40,11 @@ test("during yes the page stays usable, its memory does not grow, and ^C brings 
   };
   const draws = async (bytes: number) => {
     const wanted = (await drawnBytes()) + bytes;
-    await tab.page.waitForFunction((end) => (window.sbx.client.client?.resumePoint?.offset ?? 0) >= end, wanted);
+    await tab.page.waitForFunction(
+      (end) => (window.sbx.client.client?.resumePoint?.offset ?? 0) >= end,
+      wanted,
+      NOW_AND_THEN,
+    );
   };
   /** Of several: what is on its way to the screen, and code that was just compiled, come and go by megabytes. */
   const leastHeapBytes = async () => {

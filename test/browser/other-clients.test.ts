@@ -1,6 +1,7 @@
 // Other products' clients in a real browser, unchanged: SandboxAddon of @cloudflare/sandbox/xterm, and the example that
 // PandaStack's page has for browsers.
 import { expect, test } from "vitest";
+import { NOW_AND_THEN } from "../../packages/dashboard/test/browser.ts";
 import { fresh, person } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import { openAddon, openPtyExample } from "./support/other-clients.ts";
@@ -22,10 +23,14 @@ const statesOf = (tab: Tab): Promise<string[]> =>
 
 /** Waits until it has been connected so many times. */
 async function connected(tab: Tab, times: number): Promise<void> {
-  await tab.page.waitForFunction((count) => {
-    const { states } = (window as unknown as { sbx?: { states: string[] } }).sbx ?? { states: [] };
-    return states.filter((state) => state === "connected").length >= count;
-  }, times);
+  await tab.page.waitForFunction(
+    (count) => {
+      const { states } = (window as unknown as { sbx?: { states: string[] } }).sbx ?? { states: [] };
+      return states.filter((state) => state === "connected").length >= count;
+    },
+    times,
+    NOW_AND_THEN,
+  );
 }
 
 async function plainPrompt(tab: Tab): Promise<void> {
@@ -42,6 +47,7 @@ async function cutAndBack(tab: Tab, times: number): Promise<void> {
       (window as unknown as { sbx: { states: string[] } }).sbx.states.filter((state) => state === "disconnected")
         .length >= count,
     times,
+    NOW_AND_THEN,
   );
   browser.link.mend();
   await connected(tab, times + 1);

@@ -2,6 +2,7 @@
 // has a timeline, whose routes are answered by the test here. `SBX_LOAD=full` (test:long): more cuts, and what `whole` names.
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { NOW_AND_THEN } from "../../packages/dashboard/test/browser.ts";
 import { exitCode, startCli, textOf } from "../e2e/support/clients/cli.ts";
 import { connect, type TestClient } from "../e2e/support/clients/client.ts";
 import { api, fresh, type Person, person, system } from "../e2e/support/system/system.ts";
@@ -47,7 +48,11 @@ const watch = async ({ session, ticket }: Watched, profile?: BrowserContext): Pr
 };
 
 const shows = (page: Page, text: string) =>
-  page.waitForFunction((text) => document.querySelector(".ap-term-text")?.textContent?.includes(text), text);
+  page.waitForFunction(
+    (text) => document.querySelector(".ap-term-text")?.textContent?.includes(text),
+    text,
+    NOW_AND_THEN,
+  );
 const eventsOf = (page: Page): Promise<string[]> => page.evaluate(() => window.stock.events);
 
 test(`G7: the player attaches live, survives ${CUTS} cuts, and ends in the same cells as xterm.js`, async () => {

@@ -44,6 +44,9 @@ const COMPONENT_HTML = `<!doctype html>
 /** The usual options of a profile. A cursor that blinks has the browser draw 50 frames a second: a seventh of a core for each page. */
 export const STILL = { colorScheme: "dark", reducedMotion: "reduce" } as const;
 
+/** How a page is asked until something is so. Playwright would ask at each frame, for which the browser draws 60 a second. */
+export const NOW_AND_THEN = { polling: 50 } as const;
+
 /** Starts a browser of its own, with nothing in it that calls home. */
 export function launch(...more: string[]): Promise<Browser> {
   return chromium.launch({
@@ -154,10 +157,14 @@ export class TerminalPage {
 
   /** Waits until a row of the screen reads just this. */
   async shows(row: string): Promise<void> {
-    await this.page.waitForFunction((wanted) => {
-      const rows = [...document.querySelectorAll(".xterm-rows > div")];
-      return rows.some((each) => each.textContent.replaceAll("\u00a0", " ").trimEnd() === wanted);
-    }, row);
+    await this.page.waitForFunction(
+      (wanted) => {
+        const rows = [...document.querySelectorAll(".xterm-rows > div")];
+        return rows.some((each) => each.textContent.replaceAll("\u00a0", " ").trimEnd() === wanted);
+      },
+      row,
+      NOW_AND_THEN,
+    );
   }
 
   async type(text: string): Promise<void> {

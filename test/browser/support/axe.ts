@@ -18,7 +18,8 @@ const OUTPUT = ".xterm-screen";
 export async function findings(tab: Tab): Promise<string[]> {
   if (!(await tab.page.evaluate(() => window.axe !== undefined))) await tab.page.evaluate(SOURCE);
   const violations = await tab.page.evaluate(
-    async (exclude) => (await window.axe?.run({ exclude: [[exclude]] }, { resultTypes: ["violations"] }))?.violations,
+    async (exclude) =>
+      (await window.axe?.run({ exclude: [[exclude]] }, { resultTypes: ["violations"], preload: false }))?.violations,
     OUTPUT,
   );
   if (violations === undefined) throw new Error("axe is not on the page");

@@ -3,7 +3,7 @@
 import type { Terminal } from "@xterm/xterm";
 import type { Page } from "playwright-core";
 import type { BrowserConnection } from "../../../packages/dashboard/src/connection/browser-connection.ts";
-import { TerminalPage } from "../../../packages/dashboard/test/browser.ts";
+import { NOW_AND_THEN, TerminalPage } from "../../../packages/dashboard/test/browser.ts";
 
 declare global {
   interface Window {
@@ -61,16 +61,20 @@ export class Tab extends TerminalPage {
   /** Waits until a row of the screen matches, blanks at its end left out. @returns The first that does. */
   async find(pattern: RegExp): Promise<RegExpExecArray> {
     try {
-      const found = await this.page.waitForFunction((source) => {
-        const { terminal } = window.sbx ?? {};
-        if (terminal === undefined) return false;
-        const { active } = terminal.buffer;
-        for (let y = active.baseY; y < active.baseY + terminal.rows; y += 1) {
-          const text = (active.getLine(y)?.translateToString() ?? "").trimEnd();
-          if (new RegExp(source).test(text)) return { text };
-        }
-        return false;
-      }, pattern.source);
+      const found = await this.page.waitForFunction(
+        (source) => {
+          const { terminal } = window.sbx ?? {};
+          if (terminal === undefined) return false;
+          const { active } = terminal.buffer;
+          for (let y = active.baseY; y < active.baseY + terminal.rows; y += 1) {
+            const text = (active.getLine(y)?.translateToString() ?? "").trimEnd();
+            if (new RegExp(source).test(text)) return { text };
+          }
+          return false;
+        },
+        pattern.source,
+        NOW_AND_THEN,
+      );
       const value = await found.jsonValue();
       const match = value === false ? null : pattern.exec(value.text);
       if (match !== null) return match;
@@ -83,16 +87,20 @@ export class Tab extends TerminalPage {
   /** Waits until the shell waits for a command and nothing has been typed: the cursor stands behind its prompt. */
   async prompt(): Promise<void> {
     try {
-      await this.page.waitForFunction((prompt) => {
-        const { terminal } = window.sbx ?? {};
-        if (terminal === undefined) return false;
-        const { active } = terminal.buffer;
-        const line = active
-          .getLine(active.baseY + active.cursorY)
-          ?.translateToString()
-          .trimEnd();
-        return line === prompt && active.cursorX === prompt.length + 1;
-      }, PROMPT);
+      await this.page.waitForFunction(
+        (prompt) => {
+          const { terminal } = window.sbx ?? {};
+          if (terminal === undefined) return false;
+          const { active } = terminal.buffer;
+          const line = active
+            .getLine(active.baseY + active.cursorY)
+            ?.translateToString()
+            .trimEnd();
+          return line === prompt && active.cursorX === prompt.length + 1;
+        },
+        PROMPT,
+        NOW_AND_THEN,
+      );
     } catch (error) {
       await this.#sayWhatIsShown(`the prompt ${PROMPT}`, error);
     }
