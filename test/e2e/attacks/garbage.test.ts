@@ -48,7 +48,10 @@ async function send(client: TestClient, garbage: readonly Action[], how: string)
   if (how === "drop") client.drop();
   else if (how === "leave") client.socket.close(1000);
   else if (how === "4000") client.socket.close(4000);
-  else await client.until("an answer or a close", () => client.messages("pong").length > pongs).catch(() => undefined);
+  else
+    await client
+      .until("an answer or a close", () => client.messages("pong").length > pongs, 60_000)
+      .catch(() => undefined);
   if (client.socket.readyState === client.socket.OPEN) client.drop();
   await within("the close", client.closed);
 }

@@ -236,6 +236,8 @@ test("a process that floods 64 clients: memory stays bounded, and the ^C of the 
   const grown = resident([...workerd, bridge]) - before;
   expect(grown).toBeLessThan(200 * MIB);
   const typed = Date.now();
+  // What came before is not searched with each message that still comes.
+  holder.received.length = 0;
   holder.type("\x03");
   await holder.output(/\^C[\s\S]*ready>/);
   console.log(`^C after ${Date.now() - typed} ms; grown by ${Math.round(grown / MIB)} MiB`);

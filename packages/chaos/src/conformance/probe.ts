@@ -139,6 +139,14 @@ export class Probe {
     return this.until(`output that ends with ${JSON.stringify(end)}`, () => this.text().endsWith(end) || undefined);
   }
 
+  /** Waits until no output has come for so long. */
+  async still(ms: number): Promise<void> {
+    for (let before = -1; before < this.offset; ) {
+      before = this.offset;
+      await pause(ms);
+    }
+  }
+
   /** Resolves at the next message or event, or at the deadline. */
   #next(deadline: number): Promise<void> {
     return new Promise((resolve) => {

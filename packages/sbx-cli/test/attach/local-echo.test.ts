@@ -9,13 +9,17 @@ import { type HoldingRelay, startHoldingRelay } from "../fixture/holding-relay.t
 import { startServer, type TestServer } from "../fixture/server.ts";
 import { Terminal } from "../fixture/tmux.ts";
 
+/** Nothing comes while output is held, which on a busy machine is for longer than a link may be silent: such waits are stretched. */
+const PATIENCE = "const real = setTimeout; globalThis.setTimeout = (act, ms) => real(act, ms < 1000 ? ms : 100 * ms)";
+const PATIENT = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(PATIENCE)}` };
+
 let server: TestServer;
 let relay: HoldingRelay;
 let terminal: Terminal;
 beforeEach(async () => {
   server = await startServer();
   relay = await startHoldingRelay(server.port);
-  terminal = new Terminal();
+  terminal = new Terminal(100, 30, PATIENT);
   await terminal.shows(/^local\$/m);
 });
 afterEach(async () => {

@@ -11,7 +11,7 @@ export interface ControlServer {
 }
 
 /** Seconds that a login's token may live here: the usual ones last. */
-export const TOKEN_SECONDS = [10, 60, 3600] as const;
+export const TOKEN_SECONDS = [30, 60, 3600] as const;
 export const USUAL_TOKEN_SECONDS = 3600;
 
 /**

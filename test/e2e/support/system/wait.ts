@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 200;
 /** Long: the machine may be busy. Nothing waits this long unless it fails. With containers longer: most tests start one. */
-export const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 60_000);
+export const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 240_000);
 
 /**
  * The first answer of `ask` that is neither undefined nor false.
