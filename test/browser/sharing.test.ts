@@ -67,8 +67,9 @@ describe("L11b: the windows of one person", () => {
     // The first window goes, and the person stays under the same name.
     await desk.page.close();
     await tells(bob, "Ann closed a window");
-    expect(await whoIsHere(bob)).toEqual(["Ann", "Bob, you"]);
-    expect(await faces(bob)).toEqual(colours);
+    // Her oldest window is younger than Bob's now.
+    expect(await whoIsHere(bob)).toEqual(["Bob, you", "Ann"]);
+    expect(await faces(bob)).toEqual(colours.toReversed());
     await phone.page.close();
     await tells(bob, "Ann left");
   });

@@ -51,7 +51,9 @@ test.each(["dark", "light", "contrast"] as const)("%s: whatever the pointer is o
 
 test("a theme that leaves colours out has those of our scheme as light or dark as its background", () => {
   const under = (background?: string) =>
-    (["dark", "light", "contrast"] as const).map((scheme) => schemeUnder({ background }, scheme));
+    (["dark", "light", "contrast"] as const).map((scheme) =>
+      schemeUnder(background === undefined ? {} : { background }, scheme),
+    );
   expect(under("#10241c")).toEqual(["dark", "dark", "contrast"]);
   expect(under("#fdf6e3")).toEqual(["light", "light", "light"]);
   // What is not #rrggbb is not looked at.
