@@ -71,7 +71,8 @@ test("the files panel lists, opens, downloads and takes what is there, and types
   const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   writeFileSync(join(directory, "src", "y.txt"), Buffer.from(dot, "base64"));
   writeFileSync(join(directory, "src", "z.bin"), Buffer.alloc(3_000_000));
-  const active = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10" onload="top.ran = 1"><script>top.ran = 1</script></svg>';
+  const active =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10" onload="top.ran = 1"><script>top.ran = 1</script></svg>';
   writeFileSync(join(directory, "src", "y.xml"), active);
   symlinkSync("src", join(directory, "linked"));
   await tab.page.getByRole("button", { name: "Files" }).click();

@@ -13,7 +13,15 @@ import {
   Upload,
   X,
 } from "lucide-react";
-import { type CSSProperties, type DragEvent, type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import {
+  type CSSProperties,
+  type DragEvent,
+  type KeyboardEvent,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import { size } from "../texts/counted.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { preview } from "../ui/clipboard.ts";
