@@ -160,10 +160,9 @@ function Tree({ rows, root, selected, onSelect, onOpen, entriesOf, onDrop }: Tre
   const list = useRef<HTMLDivElement>(null);
   const entries = rows.filter((row) => row.kind === "entry");
   const current = entries.find(({ path }) => selected.includes(path)) ?? entries[0];
-  useEffect(
-    () => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }),
-    [selected],
-  );
+  useEffect(() => {
+    if (selected.length > 0) list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [selected]);
   const move = (row: EntryRow | undefined) => {
     if (row === undefined) return;
     onSelect(row.path);
