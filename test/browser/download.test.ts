@@ -67,15 +67,19 @@ test("the files panel lists, opens, downloads and takes what is there, and types
   mkdirSync(join(directory, "src", "deep"), { recursive: true });
   writeFileSync(join(directory, "src", "it's.txt"), "first line\nsecond line\n");
   writeFileSync(join(directory, "-rf"), "");
+  writeFileSync(join(directory, "src", "deep", "sent.bin"), "was there");
   const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-  writeFileSync(join(directory, "src", "y.png"), Buffer.from(dot, "base64"));
+  writeFileSync(join(directory, "src", "y.txt"), Buffer.from(dot, "base64"));
   writeFileSync(join(directory, "src", "z.bin"), Buffer.alloc(3_000_000));
+  const active =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10" onload="top.ran = 1"><script>top.ran = 1</script></svg>';
+  writeFileSync(join(directory, "src", "y.xml"), active);
   symlinkSync("src", join(directory, "linked"));
   await tab.page.getByRole("button", { name: "Files" }).click();
   const panel = tab.page.getByRole("complementary", { name: "Files" });
   const item = (name: string) => panel.getByRole("treeitem", { name, exact: true });
   await item("-rf").waitFor();
-  expect(await panel.getByRole("treeitem").allTextContents()).toEqual(["linked", "src", "-rf"]);
+  expect(await panel.getByRole("treeitem").allTextContents()).toEqual(["linked", "src", "-rf0 bytes"]);
 
   // By keyboard: down to the second folder, into it, and to its last entry.
   await item("linked").focus();
@@ -84,17 +88,29 @@ test("the files panel lists, opens, downloads and takes what is there, and types
   for (const key of ["ArrowRight", "ArrowDown", "Enter"]) await tab.page.keyboard.press(key);
   const shown = tab.page.getByRole("dialog", { name: "it's.txt" });
   await shown.getByText("second line").waitFor();
+  await shown.getByText(/^23 bytes · [A-Z][a-z]{2} +\d+ +\d\d:\d\d$/).waitFor();
+  await shown.locator("pre.sbx-unwrapped").waitFor();
+  await shown.getByRole("button", { name: "Wrap lines" }).click();
+  await shown.locator("pre:not(.sbx-unwrapped)").waitFor();
   const saved = tab.page.waitForEvent("download");
   await shown.getByRole("button", { name: "Download" }).click();
   expect(await readFile(await (await saved).path(), "utf8")).toBe("first line\nsecond line\n");
   await shown.getByRole("button", { name: "Close" }).click();
 
-  await item("y.png").click();
-  const picture = tab.page.getByRole("dialog", { name: "y.png" }).getByRole("img");
-  expect(await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBe(1);
-  await tab.page.keyboard.press("Escape");
+  // By their bytes, whatever their names are. What an SVG would run does not run.
+  for (const [name, pixels] of [
+    ["y.txt", "1×1 pixels"],
+    ["y.xml", "20×10 pixels"],
+  ] as const) {
+    await item(name).click();
+    const dialog = tab.page.getByRole("dialog", { name });
+    await dialog.getByText(pixels).waitFor();
+    expect(await dialog.getByRole("img").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+    await tab.page.keyboard.press("Escape");
+  }
+  expect(await tab.page.evaluate(() => "ran" in window)).toBe(false);
   await item("z.bin").click();
-  await tab.page.getByRole("dialog", { name: "z.bin" }).getByText("Not text: 3.0 MB").waitFor();
+  await tab.page.getByRole("dialog", { name: "z.bin" }).getByText("Not text. 3.0 MB.").waitFor();
   await tab.page.keyboard.press("Escape");
 
   const menu = async (name: string, entry: string) => {
@@ -105,13 +121,9 @@ test("the files panel lists, opens, downloads and takes what is there, and types
   await menu("deep", "Upload here…");
   const content = randomBytes(100_000);
   await (await chosen).setFiles([{ name: "sent.bin", mimeType: "application/octet-stream", buffer: content }]);
-  await item("deep").click();
-  await item("sent.bin").waitFor();
-  await tab.page
-    .getByRole("status")
-    .filter({ hasText: /^1 file uploaded$/ })
-    .waitFor();
-  expect(hashOf(await readFile(join(directory, "src", "deep", "sent.bin")))).toBe(hashOf(content));
+  await panel.getByRole("treeitem", { name: "sent-2.bin", selected: true }).waitFor();
+  await tab.page.getByText("1 file uploaded. sent.bin was taken: it is sent-2.bin.", { exact: true }).waitFor();
+  expect(hashOf(await readFile(join(directory, "src", "deep", "sent-2.bin")))).toBe(hashOf(content));
   await menu("it's.txt", "Type its path");
   await expect.poll(async () => (await tab.lines()).join("")).toContain("/src/it'\\''s.txt'");
 

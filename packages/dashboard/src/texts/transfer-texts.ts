@@ -3,6 +3,12 @@
 import type { WhyLeftOut } from "sandbox-stdio/core";
 import { count, part, size } from "./counted.ts";
 
+/** A file whose name was taken in the sandbox, and its name there. */
+export type Renamed = { readonly name: string; readonly now: string };
+
+/** That are told by name. */
+const MAX_RENAMED = 3;
+
 /** Members of a folder that were left out of the saved archive, since unpacking them would be unsafe. */
 export type SkippedMembers = {
   readonly count: number;
@@ -36,10 +42,14 @@ export const TRANSFER_TEXTS = {
     reading: "Reading…",
     empty: "Empty",
     cut: "More entries are not shown",
-    notText: (bytes: number) => `Not text${Number.isNaN(bytes) ? "" : `: ${size(bytes)}`}`,
+    size,
+    part: (shown: number, all: number) => `${size(shown)} of ${size(all)} shown`,
+    notText: (bytes: number) => `Not text. ${size(bytes)}.`,
+    pixels: (width: number, height: number) => `${width}×${height} pixels`,
+    wrap: "Wrap lines",
     copy: "Copy",
     copied: "Copied",
-    cutText: "The rest is not shown. Download it to see all.",
+    notCopied: "Not copied",
     failed: (reason: string) => `Cannot read: ${reason}`,
   },
   /** Uploads. */
@@ -49,9 +59,12 @@ export const TRANSFER_TEXTS = {
     sending: (files: number, directory: string | undefined) =>
       `Uploading ${count(files, "file")}${directory === undefined ? "" : ` to ${directory}`}`,
     progress: part,
-    /** @param renamed The names of those that were there already. */
-    done: (files: number, renamed: readonly string[]) =>
-      `${count(files, "file")} uploaded${renamed.length === 0 ? "" : `. Names were taken: now ${renamed.join(", ")}`}`,
+    done: (files: number, renamed: readonly Renamed[]) =>
+      [
+        `${count(files, "file")} uploaded.`,
+        ...renamed.slice(0, MAX_RENAMED).map(({ name, now }) => `${name} was taken: it is ${now}.`),
+        ...(renamed.length > MAX_RENAMED ? [`${count(renamed.length - MAX_RENAMED, "more name")} got a number.`] : []),
+      ].join(" "),
     cancel: "Cancel",
     dismiss: "Dismiss",
     failed: (reason: string) => `Not uploaded: ${reason}`,

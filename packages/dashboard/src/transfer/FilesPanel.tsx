@@ -1,17 +1,37 @@
 // The files of the sandbox beside a terminal: a tree to open, download, upload into and type from. Arrows move in it as in any tree.
 
 import "./files-panel.css";
-import { ChevronRight, CornerLeftUp, File, Folder, RefreshCw, Upload, X } from "lucide-react";
-import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import {
+  ChevronRight,
+  Copy,
+  CornerLeftUp,
+  Download,
+  File,
+  Folder,
+  RefreshCw,
+  SquareTerminal,
+  Upload,
+  X,
+} from "lucide-react";
+import {
+  type CSSProperties,
+  type DragEvent,
+  type KeyboardEvent,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import { size } from "../texts/counted.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { preview } from "../ui/clipboard.ts";
-import { Dialog } from "../ui/Dialog.tsx";
 import { ContextMenu, type MenuEntry } from "../ui/Menu.tsx";
+import { FileReader } from "./FileReader.tsx";
 import { FileCalls } from "./file-calls.ts";
-import { FileTree, type FileTreeState, parentPath, type Row, rowsOf } from "./file-tree.ts";
+import { parentPath } from "./file-paths.ts";
+import { FileTree, type Row, rowsOf } from "./file-tree.ts";
 import type { Files } from "./files.ts";
 
-type Shown = NonNullable<FileTreeState["shown"]>;
 type EntryRow = Extract<Row, { kind: "entry" }>;
 
 export type FilesPanelProps = {
@@ -25,17 +45,18 @@ export type FilesPanelProps = {
 
 export default function FilesPanel({ sandbox, files, mayType, onType, onClose }: FilesPanelProps) {
   const words = useTexts().files;
-  const [tree] = useState(() => new FileTree(new FileCalls(sandbox)));
-  const state = useSyncExternalStore(tree.subscribe, tree.getState);
   const { uploads, downloads } = files;
+  const [tree] = useState(() => new FileTree(new FileCalls(sandbox, (path) => downloads.read(path))));
+  const state = useSyncExternalStore(tree.subscribe, tree.getState);
+  const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     void tree.go(uploads.directory);
     let was = uploads.getState().kind;
     const unsubscribe = uploads.subscribe(() => {
-      const { kind } = uploads.getState();
+      const upload = uploads.getState();
       // The upload's files are there now.
-      if (was === "sending" && kind !== "sending") void tree.refresh();
-      was = kind;
+      if (was === "sending" && upload.kind === "done") void tree.reveal(upload.paths);
+      was = upload.kind;
     });
     return () => {
       unsubscribe();
@@ -44,18 +65,30 @@ export default function FilesPanel({ sandbox, files, mayType, onType, onClose }:
   }, [tree, uploads]);
   const { root = "", shown } = state;
   const open = (row: EntryRow) => void (row.isFolder ? tree.toggle(row.path) : tree.show(row.path));
+  const type = (path: string) => {
+    onType(path);
+    // A phone's terminal is below the panel.
+    if (panel.current?.offsetWidth === panel.current?.parentElement?.offsetWidth) onClose();
+  };
   const entriesOf = (row: EntryRow): readonly MenuEntry[] => [
     {
       label: row.isFolder ? words.showOnly : words.open,
+      icon: row.isFolder ? Folder : File,
       act: () => void (row.isFolder ? tree.go(row.path) : tree.show(row.path)),
     },
-    { label: words.download, act: () => downloads.start(row.path) },
-    ...(row.isFolder && mayType ? [{ label: words.uploadHere, act: () => uploads.choose(row.path) }] : []),
-    ...(mayType ? [{ label: words.type, act: () => onType(row.path) }] : []),
-    { label: words.copyPath, act: () => void navigator.clipboard.writeText(row.path).catch(() => undefined) },
+    { label: words.download, icon: Download, act: () => downloads.start(row.path) },
+    ...(row.isFolder && mayType
+      ? [{ label: words.uploadHere, icon: Upload, act: () => uploads.choose(row.path) }]
+      : []),
+    ...(mayType ? [{ label: words.type, icon: SquareTerminal, act: () => type(row.path) }] : []),
+    {
+      label: words.copyPath,
+      icon: Copy,
+      act: () => void navigator.clipboard.writeText(row.path).catch(() => undefined),
+    },
   ];
   return (
-    <aside className="sbx-files" aria-label={words.label}>
+    <aside className="sbx-files" aria-label={words.label} ref={panel}>
       <div className="sbx-bar">
         <button
           type="button"
@@ -96,84 +129,43 @@ export default function FilesPanel({ sandbox, files, mayType, onType, onClose }:
       </div>
       <Tree
         rows={rowsOf(state)}
+        selected={state.selected}
+        onSelect={(path) => tree.select(path)}
         onOpen={open}
         entriesOf={entriesOf}
         onDrop={(transfer, folder) => uploads.drop(transfer, folder)}
         root={root}
       />
       {shown === undefined ? null : (
-        <Dialog title={preview(shown.path)} onClose={() => tree.hide()} className="sbx-file-text">
-          <Content of={shown.content} name={shown.path} />
-          <div className="sbx-answers">
-            {shown.content.kind === "text" ? <CopyButton text={shown.content.text} /> : null}
-            <button type="button" className="sbx-button" onClick={() => downloads.start(shown.path)}>
-              {words.download}
-            </button>
-            <button type="button" className="sbx-button sbx-primary" onClick={() => tree.hide()}>
-              {words.close}
-            </button>
-          </div>
-        </Dialog>
+        <FileReader shown={shown} onDownload={() => downloads.start(shown.path)} onClose={() => tree.hide()} />
       )}
     </aside>
   );
 }
 
-function Content({ of, name }: { readonly of: Shown["content"]; readonly name: string }) {
-  const words = useTexts().files;
-  switch (of.kind) {
-    case "failed":
-      return <p role="alert">{words.failed(of.reason)}</p>;
-    case "other":
-      return <p>{words.notText(of.bytes)}</p>;
-    case "picture":
-      return <img src={of.url} alt={name} />;
-    case "text":
-      return (
-        <>
-          <pre>{of.text}</pre>
-          {of.isCut ? <p>{words.cutText}</p> : null}
-        </>
-      );
-  }
-}
-
-function CopyButton({ text }: { readonly text: string }) {
-  const words = useTexts().files;
-  const [isCopied, setCopied] = useState(false);
-  return (
-    <button
-      type="button"
-      className="sbx-button"
-      onClick={() =>
-        void navigator.clipboard.writeText(text).then(
-          () => setCopied(true),
-          () => undefined,
-        )
-      }
-    >
-      {isCopied ? words.copied : words.copy}
-    </button>
-  );
-}
+const indent = ({ level }: Row): CSSProperties & Record<"--_level", number> => ({ "--_level": level });
 
 type TreeProps = {
   readonly rows: readonly Row[];
   readonly root: string;
+  readonly selected: readonly string[];
+  readonly onSelect: (path: string) => void;
   readonly onOpen: (row: EntryRow) => void;
   readonly entriesOf: (row: EntryRow) => readonly MenuEntry[];
   readonly onDrop: (transfer: DataTransfer, folder: string) => void;
 };
 
-function Tree({ rows, root, onOpen, entriesOf, onDrop }: TreeProps) {
+function Tree({ rows, root, selected, onSelect, onOpen, entriesOf, onDrop }: TreeProps) {
   const words = useTexts().files;
   const list = useRef<HTMLDivElement>(null);
-  const [focused, setFocused] = useState<string>();
   const entries = rows.filter((row) => row.kind === "entry");
-  const current = entries.find(({ path }) => path === focused) ?? entries[0];
+  const current = entries.find(({ path }) => selected.includes(path)) ?? entries[0];
+  useEffect(() => {
+    if (selected.length > 0) list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [selected]);
   const move = (row: EntryRow | undefined) => {
     if (row === undefined) return;
-    setFocused(row.path);
+    onSelect(row.path);
     list.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(row.path)}"]`)?.focus();
   };
   const onKey = (event: KeyboardEvent) => {
@@ -207,13 +199,14 @@ function Tree({ rows, root, onOpen, entriesOf, onDrop }: TreeProps) {
       className="sbx-tree"
       role="tree"
       aria-label={words.label}
+      aria-multiselectable
       ref={list}
       onDragOver={allow}
       onDrop={(event) => drop(event, root)}
     >
       {rows.map((row) =>
         row.kind === "note" ? (
-          <p key={row.path} className="sbx-tree-note" style={{ paddingInlineStart: `calc(${row.level}em + 38px)` }}>
+          <p key={row.path} className="sbx-tree-note" style={indent(row)}>
             {typeof row.note === "object" ? words.failed(row.note.failed) : words[row.note]}
           </p>
         ) : (
@@ -222,12 +215,12 @@ function Tree({ rows, root, onOpen, entriesOf, onDrop }: TreeProps) {
               role="treeitem"
               aria-level={row.level}
               aria-expanded={row.isFolder ? row.isOpen : undefined}
-              aria-selected={row === current}
+              aria-selected={selected.includes(row.path)}
               tabIndex={row === current ? 0 : -1}
               data-path={row.path}
-              title={row.path}
-              style={{ paddingInlineStart: `${row.level}em` }}
-              onFocus={() => setFocused(row.path)}
+              title={[row.path, ...(row.facts ? [size(row.facts.bytes), row.facts.date] : [])].join(" · ")}
+              style={indent(row)}
+              onFocus={() => onSelect(row.path)}
               onKeyDown={onKey}
               onClick={() => onOpen(row)}
               onDragOver={allow}
@@ -236,6 +229,7 @@ function Tree({ rows, root, onOpen, entriesOf, onDrop }: TreeProps) {
               {row.isFolder ? <ChevronRight size={12} aria-hidden className="sbx-tree-turn" /> : <span />}
               {row.isFolder ? <Folder size={14} aria-hidden /> : <File size={14} aria-hidden />}
               <bdi>{preview(row.name)}</bdi>
+              {row.facts && <small aria-hidden>{size(row.facts.bytes)}</small>}
             </div>
           </ContextMenu>
         ),

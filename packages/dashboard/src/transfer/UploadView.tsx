@@ -2,6 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 import { useTexts } from "../texts/texts-context.ts";
+import { preview } from "../ui/clipboard.ts";
 import type { UploadState, Uploads } from "./uploads.ts";
 
 export type UploadViewProps = { readonly uploads: Uploads; readonly onDone: () => void };
@@ -31,10 +32,12 @@ function UploadWords({ state }: { readonly state: Exclude<UploadState, { kind: "
   switch (state.kind) {
     case "refused":
       return <span role="status">{words.refused[state.why]}</span>;
+    case "done": {
+      const shown = state.renamed.map(({ name, now }) => ({ name: preview(name), now: preview(now) }));
+      return <span role="status">{words.done(state.files, shown)}</span>;
+    }
     case "failed":
       return <span role="status">{words.failed(state.reason)}</span>;
-    case "done":
-      return <span role="status">{words.done(state.files, state.renamed)}</span>;
     case "sending":
       return (
         <>

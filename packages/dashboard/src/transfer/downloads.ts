@@ -67,6 +67,12 @@ export class Downloads extends Store<DownloadsView> {
     else this.#waiting.push(path);
   }
 
+  /** All of a file, to be shown. @returns undefined: it can't be had. */
+  async read(path: string): Promise<Blob | undefined> {
+    const end = await new Download(this.#options.connect(path), path, () => undefined).run();
+    return end.kind === "done" ? end.content : undefined;
+  }
+
   /** Cancels the current and queued downloads. */
   cancel(): void {
     this.#waiting = [];

@@ -1,23 +1,27 @@
 // The tree of the files panel: which folders are open, and what is in them. No React.
 
 import { Store } from "../ui/store.ts";
-import type { Entry, FileCalls, FileContent } from "./file-calls.ts";
+import type { Entry, FileCalls } from "./file-calls.ts";
+import type { FileContent } from "./file-content.ts";
+import { childPath, parentPath } from "./file-paths.ts";
 
 type Folder =
   | { readonly kind: "reading" }
-  | Failure
+  | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "read"; readonly entries: readonly Entry[]; readonly isCut: boolean };
-
-type Failure = { readonly kind: "failed"; readonly reason: string };
 
 export type FileTreeState = {
   /** undefined: not known yet. */
   readonly root: string | undefined;
   /** The open folders, by path. */
   readonly folders: ReadonlyMap<string, Folder>;
-  /** A file that is read. */
-  readonly shown: { readonly path: string; readonly content: FileContent | Failure } | undefined;
+  /** The marked paths: where the keyboard is, or what has just come. */
+  readonly selected: readonly string[];
+  readonly shown: Shown | undefined;
 };
+
+/** A file that is read, without `content` still. */
+export type Shown = { readonly path: string; readonly content?: FileContent | { readonly failed: string } };
 
 /** A line of the tree. */
 export type Row =
@@ -30,7 +34,7 @@ export class FileTree extends Store<FileTreeState> {
   readonly #calls: Pick<FileCalls, "home" | "list" | "read">;
 
   constructor(calls: Pick<FileCalls, "home" | "list" | "read">) {
-    super({ root: undefined, folders: new Map(), shown: undefined });
+    super({ root: undefined, folders: new Map(), selected: [], shown: undefined });
     this.#calls = calls;
   }
 
@@ -57,13 +61,24 @@ export class FileTree extends Store<FileTreeState> {
     await Promise.all([...this.state.folders.keys()].map((path) => this.#read(path)));
   }
 
+  select(...selected: readonly string[]): void {
+    this.change({ selected });
+  }
+
+  /** Shows what has just come into a folder. */
+  async reveal(paths: readonly string[]): Promise<void> {
+    const folders = new Set([...this.state.folders.keys(), ...paths.map(parentPath)]);
+    await Promise.all([...folders].map((path) => this.#read(path)));
+    this.select(...paths);
+  }
+
   /** Shows the beginning of a file. */
   async show(path: string): Promise<void> {
-    try {
-      this.change({ shown: { path, content: await this.#calls.read(path) } });
-    } catch (error) {
-      this.change({ shown: { path, content: failed(error) } });
-    }
+    const shown: Shown = { path };
+    this.change({ shown });
+    const content = await this.#calls.read(path).catch((error) => ({ failed: failed(error).reason }));
+    // Closed meanwhile, or another is shown.
+    if (this.state.shown === shown) this.change({ shown: { path, content } });
   }
 
   hide(): void {
@@ -86,12 +101,12 @@ export class FileTree extends Store<FileTreeState> {
   }
 }
 
-function failed(error: unknown): Failure {
+function failed(error: unknown): Extract<Folder, { kind: "failed" }> {
   return { kind: "failed", reason: error instanceof Error ? error.message : String(error) };
 }
 
 /** The lines to draw, from top to bottom. */
-export function rowsOf({ root, folders }: FileTreeState, path = root, level = 1): Row[] {
+export function rowsOf({ root, folders }: Pick<FileTreeState, "root" | "folders">, path = root, level = 1): Row[] {
   const folder = path === undefined ? undefined : folders.get(path);
   if (path === undefined || folder === undefined) return [];
   const note = (note: Note): Row => ({ kind: "note", path: `${path}\n`, level, note });
@@ -102,11 +117,7 @@ export function rowsOf({ root, folders }: FileTreeState, path = root, level = 1)
     const inside = childPath(path, entry.name);
     const isOpen = entry.isFolder && folders.has(inside);
     const row: Row = { kind: "entry", path: inside, level, isOpen, ...entry };
-    return isOpen ? [row, ...rowsOf({ root, folders, shown: undefined }, inside, level + 1)] : [row];
+    return isOpen ? [row, ...rowsOf({ root, folders }, inside, level + 1)] : [row];
   });
   return folder.isCut ? [...rows, note("cut")] : rows;
 }
-
-const childPath = (folder: string, name: string): string => `${folder === "/" ? "" : folder}/${name}`;
-
-export const parentPath = (path: string): string => path.slice(0, path.lastIndexOf("/")) || "/";

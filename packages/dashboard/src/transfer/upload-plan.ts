@@ -41,8 +41,8 @@ function isBelow(path: string): boolean {
 export const WHOLE: TarEntry = { name: "upload-is-whole", kind: "file", size: 0, mode: 0o644, modifiedAt: 0 };
 
 /**
- * Unpacks standard input into a hidden folder and moves the files out once complete. Existing names get a number in front; nothing is
- * overwritten. Prints each path, NUL-terminated.
+ * Unpacks standard input into a hidden folder and moves the files out once complete. A taken name gets a number before its ending; nothing
+ * is overwritten. Prints each name and its path, NUL-terminated.
  */
 export const RECEIVE = `d=$(mktemp -d ./.sbx-upload.XXXXXX) || exit
 trap 'trap "" HUP INT TERM; cd "$h"; rm -rf -- "$d"' EXIT
@@ -52,9 +52,10 @@ tar xf - -C "$d" && [ -e "$d/${WHOLE.name}" ] || exit 1
 cd "$d/${FILES}" || exit
 for n in * .[!.]* ..?*; do
   [ -e "$n" ] || [ -L "$n" ] || continue
-  t=$n i=1
-  while [ -e "$h/$t" ] || [ -L "$h/$t" ]; do i=$((i+1)) t=$i-$n; done
-  mv -- "$n" "$h/$t" && printf '%s\\0' "$h/$t" || exit
+  b=$n t=$n i=1
+  case $n in ?*.*) [ -d "$n" ] || b=\${n%.*} b=\${b%.tar} ;; esac
+  while [ -e "$h/$t" ] || [ -L "$h/$t" ]; do i=$((i+1)) t=$b-$i\${n#"$b"}; done
+  mv -- "$n" "$h/$t" && printf '%s\\0' "$n" "$h/$t" || exit
 done`;
 
 /** The address of the receiving session. @param cwd The shell's directory if known. */
@@ -62,9 +63,13 @@ export function receiveAddress(wsUrl: string, base: string, cwd: string | undefi
   return pipesAddress(wsUrl, base, [RECEIVE], cwd);
 }
 
-/** The paths that {@link RECEIVE} printed. */
-export function pathsOf(output: string): readonly string[] {
-  return output.split("\0").filter((path) => path !== "");
+/** What was uploaded, by its own name, and its path in the sandbox. */
+export type Received = { readonly name: string; readonly path: string };
+
+/** What {@link RECEIVE} printed. A path that is cut off is left out. */
+export function receivedOf(output: string): readonly Received[] {
+  const parts = output.split("\0").slice(0, -1);
+  return parts.flatMap((path, index) => (index % 2 === 1 ? [{ name: parts[index - 1] ?? "", path }] : []));
 }
 
 /** Paths quoted for a shell, each followed by a space. Paths with control characters, which act as keys, are left out. */

@@ -4,10 +4,10 @@ import { STREAM_STDERR, STREAM_STDOUT, tarEnd, tarHeader, tarPadding } from "san
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { withoutCode } from "../connection/status.ts";
 import type { OfferedFile } from "./dropped-files.ts";
-import { entryOf, pathsOf, WHOLE } from "./upload-plan.ts";
+import { entryOf, type Received, receivedOf, WHOLE } from "./upload-plan.ts";
 
 export type UploadEnd =
-  | { readonly kind: "done"; readonly paths: readonly string[] }
+  | { readonly kind: "done"; readonly received: readonly Received[] }
   /** Nothing is kept in the sandbox. `reason` comes from the server or the command. */
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "cancelled" };
@@ -75,7 +75,7 @@ export class Upload {
           if (state.phase !== "ended") return;
           this.#continue();
           const { end } = state;
-          if (end.kind === "exit" && end.code === 0) resolve({ kind: "done", paths: pathsOf(texts.stdout) });
+          if (end.kind === "exit" && end.code === 0) resolve({ kind: "done", received: receivedOf(texts.stdout) });
           else if (end.kind === "exit") resolve({ kind: "failed", reason: texts.stderr.trim() || `exit ${end.code}` });
           else resolve({ kind: "failed", reason: end.kind === "refused" ? withoutCode(end.reason) : "" });
         },

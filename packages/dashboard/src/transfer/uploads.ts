@@ -3,8 +3,10 @@
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { readWorkingDirectory } from "../terminal/shell-marks.ts";
+import type { Renamed } from "../texts/transfer-texts.ts";
 import { Store } from "../ui/store.ts";
 import { chosenFiles, clipboardPictures, filesOf, hasFiles, type OfferedFile, pastedFiles } from "./dropped-files.ts";
+import { childPath, nameOf } from "./file-paths.ts";
 import { Upload, type UploadEnd } from "./upload.ts";
 import { planUpload, typedPaths, UPLOAD_LIMITS } from "./upload-plan.ts";
 
@@ -21,8 +23,16 @@ export type UploadState =
       readonly directory: string | undefined;
     }
   | { readonly kind: "failed"; readonly reason: string }
-  /** Into a folder, where nothing is typed. `renamed`: the new names of those that were there already. */
-  | { readonly kind: "done"; readonly files: number; readonly renamed: readonly string[] };
+  | {
+      readonly kind: "done";
+      readonly files: number;
+      readonly renamed: readonly Renamed[];
+      /** What is new, as the target was named. */
+      readonly paths: readonly string[];
+    };
+
+/** How long a success is told that asks for nobody's eye. */
+const DONE_MS = 5_000;
 
 export type UploadsOptions = {
   /** Only a person who may type may upload. */
@@ -166,21 +176,16 @@ export class Uploads extends Store<UploadState> {
     this.#upload = upload;
     const end = await upload.run(files);
     this.#upload = undefined;
-    this.#ended(end, files, folder === undefined);
+    if (end.kind === "done") this.#done(end, plan.files, directory, folder === undefined);
+    else this.state = end.kind === "failed" ? end : { kind: "idle" };
   }
 
-  #ended(end: UploadEnd, files: readonly OfferedFile[], isTyped: boolean): void {
-    if (end.kind === "failed") {
-      this.state = { kind: "failed", reason: end.reason };
-      return;
-    }
-    if (end.kind === "done" && !isTyped) {
-      const names = new Set(files.map(({ path }) => path.split("/")[0]));
-      const renamed = end.paths.map((path) => path.slice(path.lastIndexOf("/") + 1)).filter((name) => !names.has(name));
-      this.state = { kind: "done", files: files.filter(({ isFolder }) => !isFolder).length, renamed };
-      return;
-    }
-    this.state = { kind: "idle" };
-    if (end.kind === "done" && this.#options.mayUpload()) this.#terminal.paste(typedPaths(end.paths));
+  #done({ received }: Extract<UploadEnd, { kind: "done" }>, files: number, directory = "", isTyped: boolean): void {
+    const paths = received.map(({ path }) => (directory === "" ? path : childPath(directory, nameOf(path))));
+    const renamed = received.flatMap(({ name, path }) => (nameOf(path) === name ? [] : [{ name, now: nameOf(path) }]));
+    const done = { kind: "done", files, renamed, paths } as const;
+    this.state = done;
+    if (renamed.length === 0) setTimeout(() => this.state === done && this.dismiss(), DONE_MS);
+    if (isTyped && this.#options.mayUpload()) this.#terminal.paste(typedPaths(received.map(({ path }) => path)));
   }
 }

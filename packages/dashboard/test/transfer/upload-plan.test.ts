@@ -18,10 +18,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readWorkingDirectory } from "../../src/terminal/shell-marks.ts";
 import {
   entryOf,
-  pathsOf,
   planUpload,
   RECEIVE,
   receiveAddress,
+  receivedOf,
   typedPaths,
   UPLOAD_LIMITS,
   WHOLE,
@@ -58,12 +58,12 @@ test("a real tar unpacks it: long names, names of other scripts, sizes at a bloc
 });
 
 describe("what is received", () => {
-  test("lies in the working directory, and each path is said", () => {
+  test("lies in the working directory, and each name is said with its path", () => {
     const { status, stdout } = receive(whole({ "-n it's.txt": "one", ".hidden": "two", "dir/deep/a": "three" }));
-    expect([status, pathsOf(stdout.toString()).toSorted()]).toEqual([
-      0,
-      ["-n it's.txt", ".hidden", "dir"].map((name) => join(home, name)),
-    ]);
+    const received = receivedOf(stdout.toString());
+    expect(status).toBe(0);
+    expect(received.map(({ name }) => name).toSorted()).toEqual(["-n it's.txt", ".hidden", "dir"]);
+    expect(received.filter(({ name, path }) => path !== join(home, name))).toEqual([]);
     expect(readFileSync(join(home, "dir/deep/a"), "utf8")).toBe("three");
     expect(readdirSync(home).toSorted()).toEqual(["-n it's.txt", ".hidden", "dir"]);
   });
@@ -76,12 +76,37 @@ describe("what is received", () => {
     expect([name, `dir/${name}`].map((path) => readFileSync(join(home, path), "utf8"))).toEqual(["theirs", "too"]);
   });
 
-  test("writes over nothing: what has a taken name gets a number", () => {
-    writeFileSync(join(home, "a"), "mine");
-    mkdirSync(join(home, "2-a"));
-    const { stdout } = receive(whole({ a: "new" }));
-    expect(pathsOf(stdout.toString())).toEqual([join(home, "3-a")]);
-    expect([readFileSync(join(home, "a"), "utf8"), readFileSync(join(home, "3-a"), "utf8")]).toEqual(["mine", "new"]);
+  test("writes over nothing: what has a taken name gets a number before its ending", () => {
+    writeFileSync(join(home, "a.md"), "mine");
+    mkdirSync(join(home, "a-2.md"));
+    const { stdout } = receive(whole({ "a.md": "new" }));
+    expect(receivedOf(stdout.toString())).toEqual([{ name: "a.md", path: join(home, "a-3.md") }]);
+    expect(["a.md", "a-3.md"].map((name) => readFileSync(join(home, name), "utf8"))).toEqual(["mine", "new"]);
+  });
+
+  test.each([
+    ["plain", "plain-2"],
+    [".hidden", ".hidden-2"],
+    [".hidden.txt", ".hidden-2.txt"],
+    ["it's [1].tar.gz", "it's [1]-2.tar.gz"],
+    ["-n.txt", "-n-2.txt"],
+    ["*.txt", "*-2.txt"],
+    ["ends.", "ends-2."],
+  ])("is %s a second time as %s", (name, again) => {
+    receive(whole({ [name]: "first" }));
+    const { stdout } = receive(whole({ [name]: "second" }));
+    expect(receivedOf(stdout.toString())).toEqual([{ name, path: join(home, again) }]);
+    expect(readFileSync(join(home, again), "utf8")).toBe("second");
+  });
+
+  test("has a folder's number at its end, where a point is no ending", () => {
+    receive(whole({ "v1.2/a": "first" }));
+    const { stdout } = receive(whole({ "v1.2/a": "second" }));
+    expect(receivedOf(stdout.toString())).toEqual([{ name: "v1.2", path: join(home, "v1.2-2") }]);
+  });
+
+  test("is told without a path that was cut off", () => {
+    expect(receivedOf("a\0/w/a\0b\0/w/")).toEqual([{ name: "a", path: "/w/a" }]);
   });
 
   test("is not kept unless it is whole, wherever it was cut", () => {

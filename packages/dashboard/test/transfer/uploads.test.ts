@@ -29,9 +29,23 @@ describe("files that are dropped", () => {
     expect(process.typed).toContain("hello");
     const query = browser.server.attaches.find((each) => each.get("session")?.startsWith("upload-"));
     expect([query?.get("cwd"), query?.get("tty"), query?.get("sandbox")]).toEqual(["/work/a;b", "0", "default"]);
-    process.print("/work/a;b/it's.txt\0");
+    process.print("it's.txt\0/work/a;b/it's.txt\0");
     process.exit({ code: 0 });
     await expect.poll(() => shell.typed).toBe("'/work/a;b/it'\\''s.txt' ");
+  });
+
+  test("under a name that was taken: it is said what they are called, until somebody has seen it", async () => {
+    const page = await browser.attached();
+    await dropFiles(page, { "README.md": "new", other: "too" });
+    const process = await receiver();
+    await isWhole(process);
+    process.print("README.md\0/w/README-2.md\0other\0/w/other\0");
+    process.exit({ code: 0 });
+    const told = page.page.getByRole("region", { name: "Upload" });
+    await told.getByText("2 files uploaded. README.md was taken: it is README-2.md.", { exact: true }).waitFor();
+    await told.getByRole("button", { name: "Dismiss" }).click();
+    expect(await told.count()).toBe(0);
+    expect(browser.server.process("main").typed).toBe("/w/README-2.md /w/other ");
   });
 
   test("are chosen as well: by a button, with the keyboard alone", async () => {

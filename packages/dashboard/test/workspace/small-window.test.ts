@@ -42,6 +42,24 @@ test("a phone shows one pane, upright and lying, with one row of keys; a list le
   await expect.poll(async () => (await seen(page)).length).toBe(3);
 });
 
+test("the files panel leaves twenty columns of a narrow pane, and covers a phone's only one", async () => {
+  const page = await browser.attached(undefined, { width: 800, height: 500 });
+  await page.type("");
+  await press(page, "Control+Shift+D", 2);
+  const pane = page.page.locator('.sbx-pane[data-focus="true"]');
+  const columns = async () => Number(await pane.locator(".sbx-terminal").getAttribute("data-cols"));
+  const before = await columns();
+  await page.page.getByRole("button", { name: "Files" }).click();
+  const panel = pane.getByRole("complementary", { name: "Files" });
+  // The server of these tests lists no folders, and the browser says so.
+  await panel.getByText("Cannot read").waitFor();
+  page.problems.length = 0;
+  await expect.poll(columns).toBeLessThan(before);
+  expect(await columns()).toBeGreaterThanOrEqual(20);
+  await page.page.setViewportSize({ width: 390, height: 740 });
+  await expect.poll(async () => (await panel.boundingBox())?.width).toBe(390);
+});
+
 test("a phone lying with its keyboard up has eight rows: no bars but for what is wrong, and a key to the commands", async () => {
   const page = await browser.open("/?session=main&renderer=dom", { width: 740, height: 180 }, PHONE);
   await page.state("attached");
