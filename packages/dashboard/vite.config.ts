@@ -1,13 +1,23 @@
-// Builds the page into dist/, as static files for the Worker. No plugin: vite's own transform knows React's JSX.
+// Builds the page into dist/, as static files for the Worker. Vite's own transform knows React's JSX.
 // Nothing is inlined into the HTML, so that a policy without inline scripts fits (worker/src/page.ts).
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
 const noModalMenus = fileURLToPath(new URL("src/ui/no-modal-menus.ts", import.meta.url));
 
+/** Radix calls a function for each of its own, to name it for debuggers. Those calls keep in the page what it never uses. */
+const withoutNames = {
+  name: "without-names",
+  transform: (code: string, id: string) =>
+    id.includes("/@radix-ui/")
+      ? code.replaceAll(/^ *__name\(\w+, "\w+"\);$|static \{\s*__name\(this, "\w+"\);\s*\}/gm, "")
+      : null,
+};
+
 export default defineConfig({
   base: "/",
   resolve: { alias: { "react-remove-scroll": noModalMenus, "aria-hidden": noModalMenus } },
+  plugins: [withoutNames],
   oxc: { jsx: { runtime: "automatic", importSource: "react" } },
   build: {
     outDir: "dist",

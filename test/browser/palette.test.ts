@@ -43,9 +43,9 @@ test("finds a session by what it runs, shows its screen live, opens it, and lead
   await option(tab, "counter")
     .and(dialog(tab).getByRole("option", { selected: true }))
     .waitFor();
-  await option(tab, "running · ")
-    .filter({ hasText: "nobody attached" })
-    .filter({ hasText: /output \d+ seconds? ago/ })
+  await option(tab, "counter")
+    .filter({ hasText: /\d+ s ago/ })
+    .filter({ hasNotText: "attached" })
     .waitFor();
   const screen = dialog(tab).getByRole("img", { name: "Screen of counter" });
   const ticks = async () => Number(/tick (\d+)\s*$/.exec((await screen.textContent()) ?? "")?.[1] ?? 0);
@@ -57,7 +57,7 @@ test("finds a session by what it runs, shows its screen live, opens it, and lead
   expect(await focused(tab, 1)).toBe("counter");
 });
 
-test("lists sessions of sandboxes in which this page never was, and who is there; copies what attaches, with no token", async () => {
+test("lists sessions of sandboxes in which this page never was; copies what attaches, with no token", async () => {
   const { tab, profile, sandbox } = await alone(browser);
   const elsewhere = `elsewhere-${Date.now()}`;
   await start(profile, elsewhere, "far", "exec cat");
@@ -70,12 +70,9 @@ test("lists sessions of sandboxes in which this page never was, and who is there
   await option(tab, `New session in sandbox ${elsewhere}`).waitFor();
   await tab.page.keyboard.press("Control+A");
   await tab.page.keyboard.type("one");
-  const whole = option(tab, "one")
-    .filter({ hasText: /· \S.* attached · open here/ })
-    .filter({ hasNotText: "client" })
-    .first();
+  const whole = option(tab, "one").filter({ hasNotText: "attached" }).first();
   await whole.waitFor();
-  // Who is there comes last of the facts: none of them is cut.
+  // None of them is cut.
   const facts = whole.locator(".sbx-palette-facts");
   expect(await facts.evaluate((line) => line.scrollWidth - line.clientWidth)).toBe(0);
   expect((await dialog(tab).boundingBox())?.width).toBeGreaterThan(700);

@@ -21,7 +21,7 @@ function prepare(tab: Tab): Promise<void> {
       const label = one.id === "" ? null : document.querySelector(`label[for="${CSS.escape(one.id)}"]`);
       // A tab's words change with what runs.
       const own = one.getAttribute(one.matches("[role=tab]") ? "title" : "aria-label");
-      const name = own ?? (label ?? one.closest("label") ?? one).textContent;
+      const name = own?.split("\n").at(-1) ?? (label ?? one.closest("label") ?? one).textContent;
       return `${pane}: ${one.tagName} ${name}`.trim();
     };
     window.isSeen = (one) =>

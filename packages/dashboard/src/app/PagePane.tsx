@@ -12,15 +12,16 @@ import { PanedTerminal } from "../tmux/PanedTerminal.tsx";
 import { ContextMenu, DropdownMenu, type MenuEntry } from "../ui/Menu.tsx";
 import type { PaneId } from "../workspace/layout.ts";
 import { focus } from "../workspace/layout-edits.ts";
-import type { WorkspaceCommand } from "../workspace/layout-keys.ts";
-import { NameField } from "../workspace/NameField.tsx";
+import { keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
 import { paneEntries } from "./menus.ts";
 import type { Page, PageState } from "./page.ts";
 import { paneProps, type SessionActions } from "./session-actions.ts";
 import type { Run } from "./use-commands.ts";
 import type { LiveSessions } from "./use-live-sessions.ts";
 
-export type PagePaneProps = Omit<PaneHeadingProps, "place"> & {
+export type PagePaneProps = Omit<PaneHeadingProps, "place" | "onDoubleClick"> & {
+  /** undefined: it can't be named. */
+  readonly onNaming: (() => void) | undefined;
   /** What the session is called beside what runs. */
   readonly name: string;
   readonly page: Page;
@@ -30,6 +31,7 @@ export type PagePaneProps = Omit<PaneHeadingProps, "place"> & {
   readonly id: PaneId;
   readonly at: SessionTarget;
   readonly hasOthers: boolean;
+  readonly isMaximized: boolean;
   readonly run: Run;
   readonly actions: SessionActions;
   readonly live: LiveSessions;
@@ -47,6 +49,7 @@ export function PagePane(props: PagePaneProps) {
     id,
     at,
     hasOthers,
+    isMaximized,
     run,
     actions,
     live,
@@ -65,6 +68,10 @@ export function PagePane(props: PagePaneProps) {
       run(command, at);
     });
   const onDone = () => live.focusTerminal(id);
+  const maximize = () => {
+    state.workspace.editHere((now) => focus(now, id));
+    run(MAXIMIZE);
+  };
   return (
     <PaneContextMenu session={() => live.sessionOf(id)} paneEntries={entries} onDone={onDone}>
       <PanedTerminal
@@ -77,8 +84,15 @@ export function PagePane(props: PagePaneProps) {
         onReady={(session) => live.onReady(id, session)}
         statusBar={statusPlace}
         isCompact={isCompact}
-        heading={<PaneHeading {...heading} id={id} title={title} place={place} />}
-        menu={<PaneMenu title={title} place={place} entries={entries} onDone={onDone} />}
+        heading={
+          <PaneHeading {...{ ...heading, id, title, place }} onDoubleClick={hasOthers ? maximize : heading.onNaming} />
+        }
+        menu={
+          <>
+            {isMaximized ? <RestoreButton onPress={maximize} /> : null}
+            <PaneMenu title={title} place={place} entries={entries} onDone={onDone} />
+          </>
+        }
         keys={run.may(PALETTE) ? <CommandsKey onPress={() => run(PALETTE)} /> : null}
         {...defined({ onNewSession: state.rights.mayStart ? () => actions.replacePane(id) : undefined })}
       />
@@ -87,6 +101,17 @@ export function PagePane(props: PagePaneProps) {
 }
 
 const PALETTE: WorkspaceCommand = { do: "palette" };
+const MAXIMIZE: WorkspaceCommand = { do: "maximize" };
+
+/** Says why the other panes are out of sight, and brings them back. */
+function RestoreButton({ onPress }: { readonly onPress: () => void }) {
+  const keys = keysOfCommand(MAXIMIZE, useOwnKeys());
+  return (
+    <button type="button" className="sbx-button" title={keys} onClick={onPress}>
+      {useTexts().desk.restore}
+    </button>
+  );
+}
 
 /** The way to all that a window without room for bars doesn't show. */
 function CommandsKey({ onPress }: { readonly onPress: () => void }) {
@@ -132,20 +157,17 @@ type PaneHeadingProps = {
   readonly title: string;
   /** Sandbox and session. */
   readonly place: string;
-  /** Whether the title is being changed. */
-  readonly isNaming: boolean;
-  /** undefined: it can't be. */
-  readonly onNaming: (() => void) | undefined;
-  /** undefined: unchanged. */
-  readonly onName: (name: string | undefined) => void;
+  /** In place of the title while that is being changed. */
+  readonly field: ReactNode;
+  readonly onDoubleClick: (() => void) | undefined;
   /** undefined: it can't be dragged. */
   readonly onDrag: ((id: PaneId | undefined) => void) | undefined;
 };
 
 /** What a pane's line says at its start: its name, which can be changed in place, and is the mouse's handle. */
-function PaneHeading({ id, title, place, isNaming, onNaming, onName, onDrag }: PaneHeadingProps) {
+function PaneHeading({ id, title, place, field, onDoubleClick, onDrag }: PaneHeadingProps) {
   const words = useTexts().desk;
-  if (isNaming) return <NameField label={words.nameHere} title={title} onName={onName} />;
+  if (field !== undefined) return field;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a handle for the mouse; keys move and name panes by commands.
     <span
@@ -158,7 +180,7 @@ function PaneHeading({ id, title, place, isNaming, onNaming, onName, onDrag }: P
         onDrag?.(id);
       }}
       onDragEnd={() => onDrag?.(undefined)}
-      onDoubleClick={onNaming}
+      onDoubleClick={onDoubleClick}
     >
       <SquareTerminal size={14} aria-hidden />
       <span>{title}</span>
@@ -197,9 +219,11 @@ function PaneContextMenu({ session, paneEntries, onDone, children }: PaneContext
       {
         label: words.paste,
         icon: ClipboardPaste,
+        keys: "Ctrl+Shift+V",
         isDisabled: !mayType,
         act: () => void live.guard.pasteClipboard().then(onDone),
       },
+      { label: words.selectAll, act: () => live.screen.terminal.selectAll() },
       ...paneEntries().map((entry, i) => (i === 0 ? { ...entry, isApart: true } : entry)),
     ];
   };

@@ -7,8 +7,18 @@ import { chosenProps } from "../settings/chosen-props.ts";
 import { focusNextRegion, isUnfocused, takeFocus } from "../terminal/terminal-keys.ts";
 import { useScheme } from "../terminal/use-scheme.ts";
 import { useTexts } from "../texts/texts-context.ts";
-import { allTargets, type Dragged, focusOf, type PaneId, paneIdOf } from "../workspace/layout.ts";
-import { closeTab, dropInTabs, dropOnPane, focus, moveTab, open, resize, showTab } from "../workspace/layout-edits.ts";
+import { allTargets, type Dragged, focusOf, paneIdOf } from "../workspace/layout.ts";
+import {
+  closeTab,
+  dropInTabs,
+  dropOnPane,
+  equalize,
+  focus,
+  moveTab,
+  open,
+  resize,
+  showTab,
+} from "../workspace/layout-edits.ts";
 import { commandOfKey } from "../workspace/layout-keys.ts";
 import { Panes } from "../workspace/Panes.tsx";
 import { useIsSmall } from "../workspace/Switcher.tsx";
@@ -24,6 +34,7 @@ import { sessionActions } from "./session-actions.ts";
 import { type ShownDialog, useCommands } from "./use-commands.ts";
 import { useLabels } from "./use-labels.ts";
 import { useLiveSessions } from "./use-live-sessions.ts";
+import { useNaming } from "./use-naming.tsx";
 
 type ReadyState = Extract<ReturnType<Page["getState"]>, { phase: "ready" }>;
 
@@ -44,14 +55,13 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
   const scheme = useScheme(preferences.scheme, preferences.theme?.colours);
   const { layout, shown, isKept } = useSyncExternalStore(workspace.subscribe, workspace.getState);
   const [dialog, setDialog] = useState<ShownDialog>();
-  /** The pane whose title is being changed. */
-  const [naming, setNaming] = useState<PaneId>();
+  const { isNaming, setNaming, fieldOf } = useNaming(workspace);
   const [dragged, setDragged] = useState<Dragged>();
   const [statusPlace, setStatusPlace] = useState<HTMLElement | null>(null);
   const isCovered = dialog !== undefined;
   const live = useLiveSessions(layout, {
     shown,
-    isCovered: isCovered || naming !== undefined,
+    isCovered: isCovered || isNaming,
     isDragging: dragged !== undefined,
     onFocus: state.address.isDebug ? onDebug : undefined,
   });
@@ -126,18 +136,20 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
         onClose={closeAt}
         onNaming={
           mayName
-            ? (id) => {
-                workspace.editHere((now) => focus(now, id));
-                setNaming(id);
+            ? (index) => {
+                workspace.editHere((now) => showTab(now, index));
+                setNaming(index);
               }
             : undefined
         }
+        fieldOf={fieldOf}
         onNew={rights.mayStart ? () => run({ do: "new" }) : undefined}
         menuOf={(index) => {
           return tabEntries(layout.tabs.length > 1, run.may, texts, preferences.keys, (command) => {
             if (command.do === "close-tab") return closeAt(index);
             workspace.editHere((now) => showTab(now, index));
-            run(command);
+            if (command.do === "rename") setNaming(index);
+            else run(command);
           });
         }}
         onDone={onDone}
@@ -168,20 +180,18 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           onDrop={(at, direction) => drop((what) => workspace.editHere((now) => dropOnPane(now, what, at, direction)))}
           onFocus={(id) => isMeant.current && workspace.editHere((now) => focus(now, id))}
           onResize={(path, share) => workspace.editHere((now) => resize(now, path, share))}
+          onEqualize={(path) => workspace.editHere((now) => equalize(now, path))}
         >
-          {(id, at, isBesideOthers) => (
+          {(id, at, isBesideOthers, isMaximized) => (
             <PagePane
-              {...{ page, state, chosen, id, at, hasOthers, run, actions, live }}
+              {...{ page, state, chosen, id, at, isMaximized, run, actions, live }}
+              hasOthers={isBesideOthers}
               title={titleOf(at)}
               name={nameOf(at)}
               isCompact={isSmall}
               statusPlace={id === focusId ? statusPlace : null}
-              isNaming={naming === id}
+              field={fieldOf(id)}
               onNaming={mayName ? () => setNaming(id) : undefined}
-              onName={(to) => {
-                setNaming(undefined);
-                if (to !== undefined) void workspace.rename(at, to);
-              }}
               onDrag={isBesideOthers ? setDragged : undefined}
             />
           )}

@@ -19,9 +19,9 @@ export type SessionActions = ReturnType<typeof sessionActions>;
 /** @param cwd The focused shell's directory, in which new shells of its sandbox begin. */
 export function sessionActions(page: Page, { address, workspace }: ReadyState, cwd: string | undefined) {
   const { isAlone } = workspace.getState();
-  const newTarget = (sandbox?: string): SessionTarget => {
+  const newTarget = (sandbox?: string, session = randomSessionName()): SessionTarget => {
     const here = focusedTarget(workspace.getState().layout)?.sandbox ?? address.sandbox;
-    const target = { sandbox: sandbox ?? here, session: randomSessionName() };
+    const target = { sandbox: sandbox ?? here, session };
     if (cwd !== undefined && target.sandbox === here) page.startIn(target, cwd);
     return target;
   };
@@ -43,7 +43,8 @@ export function sessionActions(page: Page, { address, workspace }: ReadyState, c
   return {
     isAlone,
     show,
-    startAndShow: (position: Position, sandbox?: string) => show(newTarget(sandbox), position),
+    startAndShow: (position: Position, sandbox?: string, session?: string) =>
+      show(newTarget(sandbox, session), position),
     closePane: (id: PaneId) => {
       if (isAlone) page.close();
       else void workspace.edit((now) => close(now, id));

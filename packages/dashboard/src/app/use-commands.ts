@@ -2,9 +2,11 @@
 
 import { useMemo } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
+import { FONT_SIZES } from "../settings/preferences.ts";
 import type { Texts } from "../texts/texts.ts";
-import { focusedTarget, focusOf, type PaneId, paneIdOf } from "../workspace/layout.ts";
+import { focusedTarget, focusOf, isSplit, type PaneId, paneIdOf } from "../workspace/layout.ts";
 import { applied, type WorkspaceCommand } from "../workspace/layout-keys.ts";
+import { useIsSmall } from "../workspace/Switcher.tsx";
 import type { Page, PageState } from "./page.ts";
 import { togglePush } from "./push.ts";
 import type { SessionActions } from "./session-actions.ts";
@@ -33,7 +35,10 @@ export type Run = ((command: WorkspaceCommand, at?: SessionTarget) => void) & {
 };
 
 /** Commands of a guest, whose page has one session: those of its terminal, and of the page's look. */
-const OF_GUESTS: readonly WorkspaceCommand["do"][] = ["settings", "keys", "terminal", "scheme"];
+const OF_GUESTS: readonly WorkspaceCommand["do"][] = [
+  ...(["settings", "keys", "terminal", "scheme", "zoom"] as const),
+  ...(["paste", "select-all", "secret", "reader"] as const),
+];
 
 /** Commands that start a session, or change what is in its sandbox. */
 const STARTING: readonly WorkspaceCommand["do"][] = ["new", "divide", "files", "upload"];
@@ -41,18 +46,24 @@ const STARTING: readonly WorkspaceCommand["do"][] = ["new", "divide", "files", "
 export function useCommands(options: CommandsOptions): Run {
   const { page, state, actions, live, dialog, setDialog, setNaming, texts } = options;
   const { user, rights, workspace } = state;
+  const isSmall = useIsSmall();
   const may = useMemo(
     () => (command: WorkspaceCommand) => {
       if (command.do === "share" || command.do === "end") return rights.mayShare;
       if (command.do === "ask") return live.sessionOf()?.room.answerable(command.act) !== undefined;
+      if (command.do === "maximize" || command.do === "equalize")
+        return !isSmall && isSplit(workspace.getState().layout);
+      if (command.do === "paste" || command.do === "secret") return live.sessionOf()?.connection.mayType === true;
+      if (command.do === "log-out") return user !== undefined;
       if (command.do === "rename") return rights.mayOpenAnother && user !== undefined;
       if (command.do === "reopen") return rights.mayOpenAnother && workspace.getState().closed.length > 0;
       if (STARTING.includes(command.do)) return rights.mayStart;
       return rights.mayOpenAnother || OF_GUESTS.includes(command.do);
     },
-    [rights, user, workspace, live],
+    [rights, user, workspace, live, isSmall],
   );
   const run = (command: WorkspaceCommand, at = focusedTarget(workspace.getState().layout)) => {
+    const one = live.sessionOf();
     const id = at === undefined ? focusOf(workspace.getState().layout) : paneIdOf(at);
     switch (command.do) {
       case "palette":
@@ -68,21 +79,36 @@ export function useCommands(options: CommandsOptions): Run {
       case "reopen":
         return workspace.reopen();
       case "new":
-        return actions.startAndShow("here", command.sandbox);
+        return actions.startAndShow("here", command.sandbox, command.session);
       case "divide":
         return actions.startAndShow(command.direction === "right" ? "right" : "below");
       case "files":
-        return live.sessionOf()?.files?.togglePanel();
+        return one?.files?.togglePanel();
       case "upload":
-        return void live.sessionOf()?.files?.uploads.choose();
+        return void one?.files?.uploads.choose();
       case "close":
         return id === undefined ? undefined : actions.closePane(id);
       case "terminal":
-        return void live.sessionOf()?.tools.do(command.shortcut);
+        return void one?.tools.do(command.shortcut);
       case "ask":
-        return live.sessionOf()?.room.answer(command.act, live.sessionOf()?.room.answerable(command.act) ?? "");
+        return one?.room.answer(command.act, one.room.answerable(command.act) ?? "");
       case "notify":
-        return void togglePush().then((outcome) => live.sessionOf()?.tell(texts.push[outcome]));
+        return void togglePush().then((outcome) => one?.tell(texts.push[outcome]));
+      case "paste":
+        return void one?.guard.pasteClipboard();
+      case "select-all":
+        return one?.screen.terminal.selectAll();
+      case "secret":
+        return one?.setSecret(!one.getView().isSecret);
+      case "reader":
+        return page.preferences.set({ isReader: !page.preferences.get().isReader });
+      case "zoom": {
+        const { min, max } = FONT_SIZES;
+        const fontSize = Math.max(min, Math.min(page.preferences.get().fontSize + command.by, max));
+        return page.preferences.set({ fontSize });
+      }
+      case "log-out":
+        return void page.logout();
       case "scheme":
         return page.preferences.set({ scheme: command.scheme, theme: undefined });
       default:

@@ -13,7 +13,7 @@ import {
   type WorkspaceCommand,
   withKeys,
 } from "../workspace/layout-keys.ts";
-import { wordsOfCommand } from "./palette-commands.ts";
+import { KEY_GROUPS, wordsOfCommand } from "./palette-commands.ts";
 
 export type KeySheetProps = {
   readonly may: (command: WorkspaceCommand) => boolean;
@@ -57,50 +57,64 @@ export function KeySheet({ may, onKeys, onClose }: KeySheetProps) {
   };
   return (
     <Dialog title={words.title} onClose={onClose} className="sbx-key-sheet">
-      <dl>
-        {ALL_COMMANDS.filter(may).map((command) => {
-          const does = wordsOfCommand(command, texts);
-          const keys = keysOfCommand(command, own);
-          const isChanging = command === changing;
-          return (
-            <div key={does}>
-              <dt>{does}</dt>
-              <dd>
-                {own[idOfCommand(command)] === undefined ? null : (
-                  <button
-                    type="button"
-                    className="sbx-quiet"
-                    aria-label={words.reset(does)}
-                    title={words.reset(does)}
-                    onClick={() => give(command, undefined)}
-                  >
-                    {words.resetSign}
-                  </button>
-                )}
-                <button
-                  type="button"
-                  className="sbx-quiet"
-                  aria-label={isChanging ? words.press : words.change(does, listOfKeys(keys).join(" ") || words.none)}
-                  aria-pressed={isChanging}
-                  onClick={() => begin(isChanging ? undefined : command)}
-                  onBlur={() => isChanging && begin()}
-                  onKeyDown={(event) => isChanging && press(event, command)}
-                >
-                  {isChanging ? words.press : <Keys keys={keys} />}
-                </button>
-              </dd>
-            </div>
+      <p>{words.howTo}</p>
+      <div className="sbx-key-groups">
+        {KEY_GROUPS.map(([group, dos]) => {
+          const commands = ALL_COMMANDS.filter((command) => dos.includes(command.do) && may(command));
+          const others = group === "fixed" ? words.others : [];
+          return commands.length + others.length === 0 ? null : (
+            <section key={group}>
+              <h3>{words.groups[group]}</h3>
+              <dl>
+                {commands.map((command) => {
+                  const does = wordsOfCommand(command, texts);
+                  const keys = keysOfCommand(command, own);
+                  const isChanging = command === changing;
+                  return (
+                    <div key={does}>
+                      <dt>{does}</dt>
+                      <dd>
+                        {own[idOfCommand(command)] === undefined ? null : (
+                          <button
+                            type="button"
+                            className="sbx-quiet"
+                            aria-label={words.reset(does)}
+                            title={words.reset(does)}
+                            onClick={() => give(command, undefined)}
+                          >
+                            {words.resetSign}
+                          </button>
+                        )}
+                        <button
+                          type="button"
+                          className="sbx-quiet"
+                          aria-label={
+                            isChanging ? words.press : words.change(does, listOfKeys(keys).join(" ") || words.none)
+                          }
+                          aria-pressed={isChanging}
+                          onClick={() => begin(isChanging ? undefined : command)}
+                          onBlur={() => isChanging && begin()}
+                          onKeyDown={(event) => isChanging && press(event, command)}
+                        >
+                          {isChanging ? words.press : <Keys keys={keys} />}
+                        </button>
+                      </dd>
+                    </div>
+                  );
+                })}
+                {others.map(([keys, does]) => (
+                  <div key={keys}>
+                    <dt>{does}</dt>
+                    <dd>
+                      <Keys keys={keys} />
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
           );
         })}
-        {words.others.map(([keys, does]) => (
-          <div key={keys}>
-            <dt>{does}</dt>
-            <dd>
-              <Keys keys={keys} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      </div>
       <p>{words.rest}</p>
       <div className="sbx-answers">
         <p role="status">{said}</p>

@@ -2,7 +2,7 @@
 
 import "./palette.css";
 import { ChevronRight, Ellipsis, SquareTerminal } from "lucide-react";
-import { type CSSProperties, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type CSSProperties, Fragment, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { useOwnKeys } from "../keys/own-keys.ts";
 import { useTexts } from "../texts/texts-context.ts";
@@ -12,9 +12,9 @@ import { type PaneId, paneIdOf } from "../workspace/layout.ts";
 import type { WorkspaceCommand } from "../workspace/layout-keys.ts";
 import { NameField } from "../workspace/NameField.tsx";
 import type { SessionNames } from "../workspace/session-names.ts";
-import { paletteCommands } from "./palette-commands.ts";
+import { newSessionEntry, paletteCommands } from "./palette-commands.ts";
 import { ageOf, attachCommand, commandLineOf, found, type PaletteEntry, sessionEntry } from "./palette-model.ts";
-import { endSession, type ListedSession, lastLineOf, miniatureCols, type SessionScreen } from "./session-list.ts";
+import { endSession, type ListedSession, miniatureCols, type SessionScreen } from "./session-list.ts";
 import { useSessions } from "./use-sessions.ts";
 
 // One file for the browser: each further one costs more than this dialog.
@@ -51,10 +51,14 @@ export function Palette(props: PaletteProps) {
   const list = useRef<HTMLDivElement>(null);
   const sessions = useSessions(props.sandboxes, watched, ended, connection.unreadable);
   const commands = paletteCommands(texts, props.open.size > 1, sessions.sandboxes, props.may, useOwnKeys());
-  const entries = found(
-    [...sessions.listed.map((one) => sessionEntry(one, props.open, props.titleOf(one.target))), ...commands],
+  const matching = found(
+    [...sessions.listed.map((one) => sessionEntry(one, props.titleOf(one.target))), ...commands],
     query,
   );
+  const mayName = matching.length === 0 && !sessions.isLoading && props.may({ do: "new" });
+  const named = mayName ? newSessionEntry(query, texts) : undefined;
+  const entries = named === undefined ? matching : [named];
+  const counts = (["session", "command"] as const).map((each) => matching.filter(({ kind }) => kind === each).length);
   const at = Math.max(
     0,
     entries.findIndex(({ id }) => id === chosen),
@@ -72,7 +76,7 @@ export function Palette(props: PaletteProps) {
   const choose = (index: number) => {
     const to = (index + entries.length) % entries.length;
     setChosen(entries[to]?.id);
-    list.current?.children[to]?.scrollIntoView({ block: "nearest" });
+    list.current?.querySelectorAll("[role=option]")[to]?.scrollIntoView({ block: "nearest" });
   };
   const run = (one: PaletteEntry | undefined) => {
     if (one === undefined) return;
@@ -131,7 +135,12 @@ export function Palette(props: PaletteProps) {
         onKeyDown={onKey}
       />
       <p className="sbx-palette-said" role="status">
-        {notice || (sessions.isLoading ? words.loading : words.results(entries.length))}
+        {notice ||
+          (sessions.isLoading
+            ? words.loading
+            : matching.length === 0
+              ? words.nothing(query)
+              : words.results(counts[0] ?? 0, counts[1] ?? 0))}
       </p>
       {sessions.unasked === 0 ? null : <p className="sbx-palette-said">{words.unasked(sessions.unasked)}</p>}
       {sessions.problems.map(([sandbox, why]) => (
@@ -140,34 +149,46 @@ export function Palette(props: PaletteProps) {
         </p>
       ))}
       <div className="sbx-palette-found" data-alone={entry?.kind !== "session"}>
-        <div className="sbx-palette-list" role="listbox" id={listId} aria-label={words.list} ref={list}>
+        <div
+          className="sbx-palette-list"
+          data-empty={matching.length === 0}
+          role="listbox"
+          id={listId}
+          aria-label={words.list}
+          ref={list}
+        >
           {entries.map((one, index) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are at the field that has the focus.
-            <div
-              key={one.id}
-              id={idOf(index)}
-              className="sbx-palette-entry"
-              role="option"
-              tabIndex={-1}
-              aria-selected={index === at}
-              onClick={() => run(one)}
-            >
-              {one.kind === "command" ? (
-                <>
-                  <ChevronRight size={14} aria-hidden />
-                  <span className="sbx-palette-name">{one.words}</span>
-                  {one.keys === undefined ? null : <kbd>{one.keys}</kbd>}
-                </>
-              ) : (
-                <SessionLine
-                  listed={one.listed}
-                  label={one.label}
-                  isOpen={one.isOpen}
-                  screen={sessions.screens.get(one.id)}
-                  onMore={() => setChosen(one.id)}
-                />
+            <Fragment key={one.id}>
+              {named !== undefined || entries[index - 1]?.kind === one.kind ? null : (
+                <div className="sbx-palette-heading" role="presentation">
+                  {words.headings[one.kind]}
+                </div>
               )}
-            </div>
+              {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys are at the field that has the focus. */}
+              <div
+                id={idOf(index)}
+                className="sbx-palette-entry"
+                role="option"
+                tabIndex={-1}
+                aria-selected={index === at}
+                onClick={() => run(one)}
+              >
+                {one.kind === "command" ? (
+                  <>
+                    <ChevronRight size={14} aria-hidden />
+                    <span className="sbx-palette-name">{one.words}</span>
+                    {one.keys === undefined ? null : <kbd>{one.keys}</kbd>}
+                  </>
+                ) : (
+                  <SessionLine
+                    listed={one.listed}
+                    label={one.label}
+                    isOpen={props.open.has(one.id)}
+                    onMore={() => setChosen(one.id)}
+                  />
+                )}
+              </div>
+            </Fragment>
           ))}
         </div>
         {entry?.kind === "session" ? (
@@ -201,31 +222,33 @@ type LineProps = {
   readonly listed: ListedSession;
   readonly label: string;
   readonly isOpen: boolean;
-  readonly screen: SessionScreen | undefined;
   /** Shows the session's actions, without opening it. */
   readonly onMore: () => void;
 };
 
-function SessionLine({ listed, label, isOpen, screen, onMore }: LineProps) {
+function SessionLine({ listed, label, isOpen, onMore }: LineProps) {
   const { palette: words, terminal } = useTexts();
-  const { target, exitCode, createdAtMs, lastOutputAtMs, clients, people, state } = listed;
+  const { target, exitCode, createdAtMs, lastOutputAtMs, people, state } = listed;
   const nowMs = Date.now();
   const age = ageOf(createdAtMs, nowMs);
   const quiet = ageOf(lastOutputAtMs, nowMs);
-  const facts = [exitCode === undefined ? words.state[state] : words.exited(exitCode)];
-  if (!Number.isNaN(age.count)) facts.push(words.age(age.count, age.unit));
-  if (!Number.isNaN(quiet.count)) facts.push(words.lastOutput(quiet.count, quiet.unit));
-  facts.push(people.length === 0 ? words.clients(clients) : words.people(people));
-  if (isOpen) facts.push(words.isOpen);
+  const last = Number.isNaN(quiet.count) ? age : quiet;
+  const times = [words.age(age.count, age.unit), words.lastOutput(quiet.count, quiet.unit)];
+  // Only what is not the usual case.
+  const facts = [
+    state !== "running" && (exitCode === undefined ? words.state[state] : words.exited(exitCode)),
+    people.length > (isOpen ? 1 : 0) && words.people(people),
+  ].filter((fact) => fact !== false);
   const command = commandLineOf(listed);
   return (
     <>
       <SquareTerminal size={14} aria-hidden />
       <span className="sbx-palette-name" title={terminal.place(target.sandbox, target.session)}>
-        {label === target.session ? null : <strong>{label} </strong>}
-        {isGenerated(target) ? target.sandbox : terminal.place(target.sandbox, target.session)}{" "}
-        <code>{command === "" ? words.shell : command}</code>
+        <strong>{label}</strong>
       </span>
+      <small title={Number.isNaN(quiet.count) ? times[0] : times.join(", ")}>
+        {Number.isNaN(last.count) ? "" : words.ago(last.count, last.unit)}
+      </small>
       {/* An option holds no button: by keyboard, arrows and Tab lead to the actions. */}
       <span
         className="sbx-palette-more"
@@ -238,8 +261,13 @@ function SessionLine({ listed, label, isOpen, screen, onMore }: LineProps) {
       >
         <Ellipsis size={16} />
       </span>
-      <span className="sbx-palette-facts">{facts.join(" · ")}</span>
-      <span className="sbx-palette-last">{screen === undefined ? "" : lastLineOf(screen)}</span>
+      <span className="sbx-palette-facts">
+        {isGenerated(target) || label === target.session
+          ? target.sandbox
+          : terminal.place(target.sandbox, target.session)}{" "}
+        <code>{command === "" ? words.shell : command}</code>
+        {facts.map((fact) => ` · ${fact}`)}
+      </span>
     </>
   );
 }
@@ -281,7 +309,7 @@ function SessionPreview(props: SessionPreviewProps) {
       {isNaming ? (
         <NameField
           label={words.nameOf(label)}
-          title={name ?? ""}
+          name={name ?? ""}
           placeholder={label}
           onName={(text) => {
             setNaming(false);

@@ -1,11 +1,32 @@
 // Every command of the page with its texts and keys, for the palette, the menus and the sheet of keys. Pure.
 
+import { isName } from "sandbox-stdio/core";
 import { listOfKeys, type OwnKeys } from "../keys/own-keys.ts";
 import type { Texts } from "../texts/texts.ts";
-import { ALL_COMMANDS, commandIsForOthers, keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
+import {
+  ALL_COMMANDS,
+  commandIsForOthers,
+  idOfCommand,
+  keysOfCommand,
+  type WorkspaceCommand,
+} from "../workspace/layout-keys.ts";
 import type { PaletteEntry } from "./palette-model.ts";
 
-export function wordsOfCommand(command: WorkspaceCommand, { palette, keySheet, settings }: Texts): string {
+/** The headings of the sheet of keys, and the commands under each. */
+export const KEY_GROUPS: readonly (readonly [keyof Texts["keySheet"]["groups"], readonly WorkspaceCommand["do"][]])[] =
+  [
+    ["sessions", ["palette", "new", "rename", "share", "end", "reopen", "files", "upload", "notify"]],
+    ["panes", ["divide", "maximize", "equalize", "close", "own-tab", "focus", "move", "grow"]],
+    ["tabs", ["show-tab", "move-tab", "close-tab", "close-others"]],
+    ["terminal", ["terminal", "paste", "select-all", "secret", "ask"]],
+    ["page", ["settings", "keys", "scheme", "zoom", "reader", "log-out"]],
+    ["fixed", []],
+  ];
+
+export function wordsOfCommand(
+  command: WorkspaceCommand,
+  { bar, desk, page, palette, keySheet, settings }: Texts,
+): string {
   const { command: texts, direction: beside, way: towards } = palette;
   switch (command.do) {
     case "palette":
@@ -15,6 +36,7 @@ export function wordsOfCommand(command: WorkspaceCommand, { palette, keySheet, s
     case "keys":
       return keySheet.title;
     case "new":
+      if (command.session !== undefined) return texts.newNamed(command.session);
       return command.sandbox === undefined ? texts.new : texts.newIn(command.sandbox);
     case "divide":
       return command.direction === "right" ? texts.divideRight : texts.divideBelow;
@@ -33,8 +55,20 @@ export function wordsOfCommand(command: WorkspaceCommand, { palette, keySheet, s
       return texts.grow(towards[command.direction]);
     case "ask":
       return texts.ask[command.act];
+    case "zoom":
+      return command.by === 1 ? texts.larger : texts.smaller;
     case "own-tab":
       return texts.ownTab;
+    case "reader":
+      return bar.readerTitle;
+    case "log-out":
+      return page.logOut;
+    case "paste":
+      return desk.terminalMenu.paste;
+    case "select-all":
+      return desk.terminalMenu.selectAll;
+    case "secret":
+      return bar.secret;
     default:
       return texts[command.do];
   }
@@ -51,9 +85,21 @@ export function paletteCommands(
   const others = (startsIn.length > 1 ? startsIn : []).map((sandbox): WorkspaceCommand => ({ do: "new", sandbox }));
   return [...ALL_COMMANDS.slice(1), ...others]
     .filter((command) => may(command) && (hasPanes || !commandIsForOthers(command)))
-    .map((command) => {
-      const words = wordsOfCommand(command, texts);
-      const keys = listOfKeys(keysOfCommand(command, own))[0];
-      return { kind: "command", id: `>${words}`, command, words, also: texts.palette.also[command.do], keys };
-    });
+    .map((command) => entryOf(command, texts, own));
+}
+
+/** What is offered where nothing is found. @returns undefined if nothing of the query can be a name. */
+export function newSessionEntry(query: string, texts: Texts): PaletteEntry | undefined {
+  const session = query
+    .replaceAll(/[^\w.-]+/g, "-")
+    .replaceAll(/^[.-]+|[.-]+$/g, "")
+    .slice(0, 40);
+  return isName(session) ? entryOf({ do: "new", session }, texts, {}) : undefined;
+}
+
+function entryOf(command: WorkspaceCommand, texts: Texts, own: OwnKeys): PaletteEntry {
+  const words = wordsOfCommand(command, texts);
+  const { also: all } = texts.palette;
+  const also = all[idOfCommand(command)] ?? all[command.do] ?? "";
+  return { kind: "command", id: `>${words}`, command, words, also, keys: listOfKeys(keysOfCommand(command, own))[0] };
 }

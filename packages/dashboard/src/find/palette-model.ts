@@ -1,7 +1,6 @@
 // The palette's entries, and the search among them. Pure.
 
 import { quote } from "sandbox-stdio/core";
-import type { PaneId } from "../workspace/layout.ts";
 import { paneIdOf } from "../workspace/layout.ts";
 import type { WorkspaceCommand } from "../workspace/layout-keys.ts";
 import type { ListedSession } from "./session-list.ts";
@@ -11,7 +10,6 @@ export type PaletteEntry =
       readonly kind: "session";
       readonly id: string;
       readonly listed: ListedSession;
-      readonly isOpen: boolean;
       /** What the page calls it. */
       readonly label: string;
     }
@@ -20,34 +18,31 @@ export type PaletteEntry =
       readonly id: string;
       readonly command: WorkspaceCommand;
       readonly words: string;
-      /** Words that find it, too. */
-      readonly also?: string | undefined;
+      /** Other words by which people look for it. */
+      readonly also: string;
       readonly keys: string | undefined;
     };
 
 /** Prefix of a query for commands only. */
 const COMMANDS_ALONE = ">";
 
-export function sessionEntry(
-  listed: ListedSession,
-  open: ReadonlySet<PaneId>,
-  label = listed.target.session,
-): PaletteEntry {
-  const id = paneIdOf(listed.target);
-  return { kind: "session", id, listed, isOpen: open.has(id), label };
+export function sessionEntry(listed: ListedSession, label = listed.target.session): PaletteEntry {
+  return { kind: "session", id: paneIdOf(listed.target), listed, label };
 }
 
-/** Entries that have each word of the query, in their name perhaps with letters between, the best first. */
+/** Entries that have each word of the query, the best first: sessions and commands apart, those of the best before the others. */
 export function found(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
   const isForCommands = query.startsWith(COMMANDS_ALONE);
   const text = (isForCommands ? query.slice(COMMANDS_ALONE.length) : query).trim().toLowerCase();
   const words = text.split(/\s+/).filter((word) => word !== "");
-  return entries
+  const sorted = entries
     .filter(({ kind }) => !isForCommands || kind === "command")
     .map((entry) => ({ entry, score: scoreOf(entry, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .map(({ entry }) => entry);
+  const first = sorted[0]?.kind;
+  return [...sorted.filter(({ kind }) => kind === first), ...sorted.filter(({ kind }) => kind !== first)];
 }
 
 /** 0 if a word is not there. Entries without a query keep their order. */
@@ -64,20 +59,10 @@ function scoreOf(entry: PaletteEntry, words: readonly string[]): number {
   return scores.includes(0) ? 0 : 1 + scores.reduce((sum: number, one) => sum + one, 0);
 }
 
-/** Letters of a word are within so many times its length. */
-const SCATTERED = 3;
-
-/** Whether a text has a word's letters in their order, not far from each other, the first at the start of a word. */
-function isScattered(text: string, word: string): boolean {
-  const starts = [...text.matchAll(/(?<![\p{L}\d])[\p{L}\d]/gu)].map(({ index }) => index);
-  return starts.some((start) => {
-    let at = start - 1;
-    const isFound = (letter: string, i: number) => {
-      at = i === 0 && text[start] !== letter ? -1 : text.indexOf(letter, at + 1);
-      return at !== -1;
-    };
-    return [...word].every(isFound) && at - start < SCATTERED * word.length;
-  });
+/** Whether one word of a text begins with the first of these letters, and has the others in their order. */
+function isScattered(text: string, letters: string): boolean {
+  if (/[^\p{L}\d]/u.test(letters)) return false;
+  return new RegExp(`(?<![\\p{L}\\d])${[...letters].join("[\\p{L}\\d]*")}`, "u").test(text);
 }
 
 /** Shown length of a command, whose arguments may be whole scripts. */
@@ -110,7 +95,7 @@ function nameOf(entry: PaletteEntry): string {
 }
 
 function searchedOf(entry: PaletteEntry): string {
-  if (entry.kind === "command") return `${entry.words} ${entry.also ?? ""}`;
+  if (entry.kind === "command") return entry.also;
   const { target, state, title = "", people } = entry.listed;
   return `${entry.label} ${target.sandbox} ${target.session} ${state} ${title} ${people.join(" ")} ${wholeLineOf(entry.listed.command)}`;
 }

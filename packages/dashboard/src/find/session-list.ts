@@ -77,11 +77,6 @@ export async function fetchScreen(
   return { cols, lines: lines.filter((line) => typeof line === "string") };
 }
 
-/** The last non-empty line. */
-export function lastLineOf({ lines }: SessionScreen): string {
-  return lines.findLast((line) => line.trim() !== "")?.trim() ?? "";
-}
-
 /** Columns of a preview: only those in use, since a wide window with short lines would be unreadable. */
 export function miniatureCols({ cols, lines }: SessionScreen): number {
   // Ignores that some characters take two cells.

@@ -1,6 +1,6 @@
 // The sessions of a person's sandboxes and their screens, while the list is open.
 
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { isFileSession } from "../connection/pipes-address.ts";
 import { isPaneSession } from "../session/panes-model.ts";
 import type { PaneId } from "../workspace/layout.ts";
@@ -11,8 +11,6 @@ import { fetchScreen, type ListedSession, listSandboxes, listSessions, type Sess
 type Listing = { readonly sessions: readonly ListedSession[] } | { readonly problem: string };
 
 const REFRESH_MS = 2_000;
-/** Calls are rate limited: only the newest sessions get a screen without being chosen. */
-const MAX_SCREENS = 16;
 /** Each takes a call. */
 const MAX_SANDBOXES = 64;
 
@@ -45,7 +43,6 @@ export function useSessions(
   const [screens, setScreens] = useState<ReadonlyMap<PaneId, SessionScreen>>(new Map());
   const [reloads, setReloads] = useState(0);
   const refresh = useCallback(() => setReloads((count) => count + 1), []);
-  const fetched = useRef(new Set<PaneId>());
   const all = [...new Set([...knownHere, ...(listedSandboxes ?? [])])];
   const sandboxes = all.slice(0, MAX_SANDBOXES);
   const key = sandboxes.join(" ");
@@ -78,25 +75,7 @@ export function useSessions(
     .filter(({ target }) => !isPaneSession(target.session) && !isFileSession(target.session))
     .sort((a, b) => b.createdAtMs - a.createdAtMs);
 
-  const living = listed.filter(({ target }) => paneIdOf(target) !== ended);
-  const newest = living.slice(0, MAX_SCREENS);
-  const newestKey = newest.map(({ target }) => paneIdOf(target)).join(" ");
-  useEffect(() => {
-    const stop = new AbortController();
-    void (async () => {
-      for (const session of newest) {
-        const id = paneIdOf(session.target);
-        if (fetched.current.has(id)) continue;
-        const screen = await fetchScreen(session, stop.signal);
-        if (stop.signal.aborted) return;
-        fetched.current.add(id);
-        if (screen !== undefined) setScreens((before) => new Map(before).set(id, screen));
-      }
-    })();
-    return () => stop.abort();
-  }, [newestKey]);
-
-  const session = living.find(({ target }) => paneIdOf(target) === chosen);
+  const session = chosen === ended ? undefined : listed.find(({ target }) => paneIdOf(target) === chosen);
   useEffect(() => {
     if (session === undefined) return;
     const stop = new AbortController();

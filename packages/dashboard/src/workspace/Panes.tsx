@@ -31,8 +31,9 @@ export type PanesProps = {
   readonly onDrop: (at: PaneId, direction: Direction) => void;
   readonly onFocus: (id: PaneId) => void;
   readonly onResize: (path: string, share: number) => void;
+  readonly onEqualize: (path: string) => void;
   /** @param hasOthers Whether others are beside it. */
-  readonly children: (id: PaneId, target: SessionTarget, hasOthers: boolean) => ReactNode;
+  readonly children: (id: PaneId, target: SessionTarget, hasOthers: boolean, isMaximized: boolean) => ReactNode;
 };
 
 type PanePosition = {
@@ -40,6 +41,7 @@ type PanePosition = {
   readonly box: Box;
   readonly tab: number;
   readonly hasOthers: boolean;
+  readonly isMaximized: boolean;
 };
 
 const STEP = 0.05;
@@ -49,21 +51,24 @@ export function Panes(props: PanesProps) {
   const { desk: words } = useTexts();
   const ground = useRef<HTMLDivElement>(null);
   const positions = new Map<PaneId, PanePosition>();
-  for (const [tab, { root }] of tabs.entries()) {
+  for (const [tab, { root, focus, isMaximized: isAnyMaximized = false }] of tabs.entries()) {
     const panes = panesOf(root);
+    const hasOthers = !isSingle && panes.length > 1;
     for (const { id, target, box } of panes) {
-      positions.set(id, { target, box: isSingle ? WHOLE : box, tab, hasOthers: !isSingle && panes.length > 1 });
+      const isMaximized = hasOthers && isAnyMaximized && id === focus;
+      positions.set(id, { target, box: isSingle || isMaximized ? WHOLE : box, tab, hasOthers, isMaximized });
     }
   }
   const seen = tabs[current];
   const focus = seen?.focus;
+  const showsOne = isSingle || seen?.isMaximized === true;
   const inTab = seen === undefined ? [] : targetsOf(seen.root).map(props.titleOf);
   return (
     <div className="sbx-panes" id={PANES_ID} ref={ground} role="tabpanel" aria-label={words.tab(inTab)}>
       {[...shown].map((id) => {
         const pane = positions.get(id);
         if (pane === undefined) return null;
-        const isSeen = pane.tab === current && (!isSingle || id === focus);
+        const isSeen = pane.tab === current && (!showsOne || id === focus);
         return (
           <section
             className="sbx-pane"
@@ -77,15 +82,20 @@ export function Panes(props: PanesProps) {
             style={styleOf(pane.box)}
             onFocusCapture={() => props.onFocus(id)}
           >
-            {props.children(id, pane.target, pane.hasOthers)}
+            {props.children(id, pane.target, pane.hasOthers, pane.isMaximized)}
             {dragged !== undefined && isSeen && dragged !== id && dragged !== current ? (
               <DropGround onDrop={(direction) => props.onDrop(id, direction)} />
             ) : null}
           </section>
         );
       })}
-      {(seen === undefined || isSingle ? [] : dividersOf(seen.root)).map((divider) => (
-        <DividerHandle key={divider.path} divider={divider} ground={ground} onResize={props.onResize} />
+      {(seen === undefined || showsOne ? [] : dividersOf(seen.root)).map((divider) => (
+        <DividerHandle
+          key={divider.path}
+          {...{ divider, ground }}
+          onResize={props.onResize}
+          onEqualize={props.onEqualize}
+        />
       ))}
     </div>
   );
@@ -119,9 +129,10 @@ type DividerProps = {
   readonly divider: Divider;
   readonly ground: { readonly current: HTMLDivElement | null };
   readonly onResize: PanesProps["onResize"];
+  readonly onEqualize: PanesProps["onEqualize"];
 };
 
-function DividerHandle({ divider, ground, onResize }: DividerProps) {
+function DividerHandle({ divider, ground, onResize, onEqualize }: DividerProps) {
   const { axis, box, path, share } = divider;
   const words = useTexts().desk;
   const isRow = axis === "row";
@@ -142,6 +153,7 @@ function DividerHandle({ divider, ground, onResize }: DividerProps) {
       tabIndex={0}
       aria-orientation={isRow ? "vertical" : "horizontal"}
       aria-label={words.divider}
+      title={words.dividerTitle}
       aria-valuenow={Math.round(share * 100)}
       aria-valuemin={10}
       aria-valuemax={90}
@@ -151,6 +163,7 @@ function DividerHandle({ divider, ground, onResize }: DividerProps) {
         event.currentTarget.setPointerCapture(event.pointerId);
       }}
       onPointerMove={move}
+      onDoubleClick={() => onEqualize(path)}
       onKeyDown={(event) => {
         const [less, more] = isRow ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
         const change = event.key === less ? -STEP : event.key === more ? STEP : 0;

@@ -28,8 +28,10 @@ export type TabBarProps = {
   readonly onShowPane: (target: SessionTarget) => void;
   readonly onMove: (index: number, to: number) => void;
   readonly onClose: (index: number) => void;
-  /** Changes the name of a pane; undefined: names can't be changed. */
-  readonly onNaming: ((id: PaneId) => void) | undefined;
+  /** undefined: names can't be changed. */
+  readonly onNaming: ((index: number) => void) | undefined;
+  /** In place of the name of a tab, while that is being changed. */
+  readonly fieldOf: (index: number) => ReactNode;
   /** undefined for a guest, who has one session. */
   readonly onNew: (() => void) | undefined;
   /** What a tab's menu shows. */
@@ -57,14 +59,13 @@ export function TabBar(props: TabBarProps) {
   const onKey = (event: KeyboardEvent, index: number) => {
     const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const focusId = tabs[index]?.focus;
     const to = Math.max(0, Math.min(index + by, tabs.length - 1));
     if (event.shiftKey && by !== 0) {
       focusTabAfter(() => props.onMove(index, to), to);
     } else if (by !== 0) focusTab(index + by);
     else if (event.key === "Home") focusTab(0);
     else if (event.key === "End") focusTab(tabs.length - 1);
-    else if (event.key === "F2" && focusId !== undefined) props.onNaming?.(focusId);
+    else if (event.key === "F2") props.onNaming?.(index);
     else if (event.key === "Delete") {
       if (tabs.length > 1) focusTabAfter(() => props.onClose(index), Math.min(index, tabs.length - 2));
       else props.onClose(index);
@@ -116,9 +117,11 @@ export function TabBar(props: TabBarProps) {
         onDragOver={allow}
         onDrop={(event) => drop(event, tabs.length)}
       >
-        {tabs.map(({ root, focus }, index) => {
+        {tabs.map(({ root }, index) => {
           const name = words.tab(targetsOf(root).map(props.titleOf));
           const isCurrent = index === current;
+          const [, start = "", number] = /^(.*?)( \d+)?$/s.exec(name) ?? [];
+          const field = props.fieldOf(index);
           const sign = strongest(targetsOf(root).map((target) => props.signOf(paneIdOf(target))));
           return (
             <ContextMenu
@@ -131,7 +134,7 @@ export function TabBar(props: TabBarProps) {
                 className="sbx-tab"
                 role="presentation"
                 data-current={isCurrent}
-                draggable
+                draggable={field === undefined}
                 onDragStart={(event) => {
                   event.dataTransfer.effectAllowed = "move";
                   event.dataTransfer.setData("text/plain", name);
@@ -141,8 +144,9 @@ export function TabBar(props: TabBarProps) {
                 onDragOver={allow}
                 onDrop={(event) => drop(event, index)}
                 onAuxClick={({ button }) => button === 1 && props.onClose(index)}
-                onDoubleClick={() => props.onNaming?.(focus)}
+                onDoubleClick={() => props.onNaming?.(index)}
               >
+                {field}
                 <button
                   type="button"
                   role="tab"
@@ -151,14 +155,17 @@ export function TabBar(props: TabBarProps) {
                   aria-controls={PANES_ID}
                   aria-keyshortcuts="Delete F2"
                   tabIndex={isCurrent ? 0 : -1}
-                  title={`${name}: ${targetsOf(root)
+                  title={`${name}\n${targetsOf(root)
                     .map(({ sandbox, session }) => terminal.place(sandbox, session))
                     .join(", ")}`}
                   onClick={() => props.onShow(index)}
                   onKeyDown={(event) => onKey(event, index)}
                 >
-                  <SignIcon sign={sign} />
-                  <span>{name}</span>
+                  {sign === undefined ? null : <SignIcon sign={sign} />}
+                  <span>
+                    <i>{start}</i>
+                    {number}
+                  </span>
                 </button>
                 <button
                   type="button"

@@ -9,6 +9,7 @@ import {
   type Dragged,
   depthOf,
   has,
+  isSplit,
   type Layout,
   type LayoutTab,
   MAX_DEPTH,
@@ -16,6 +17,7 @@ import {
   type PaneId,
   paneIdOf,
   panesOf,
+  type Split,
   tabOf,
   targetsOf,
 } from "./layout.ts";
@@ -149,12 +151,42 @@ export function showTab(layout: Layout, index: number): Layout {
   return current === layout.current ? layout : { ...layout, current };
 }
 
+/** Gives the focused pane the room of all in its tab, or the panes their own again. */
+export function maximize(layout: Layout): Layout {
+  const tab = layout.tabs[layout.current];
+  if (tab === undefined || !isSplit(layout)) return layout;
+  const { isMaximized = false, ...rest } = tab;
+  return { ...layout, tabs: layout.tabs.with(layout.current, isMaximized ? rest : { ...rest, isMaximized: true }) };
+}
+
+/** Gives panes beside each other in the current tab the same size. @param path Of the split, as `Divider.path`. */
+export function equalize(layout: Layout, path = ""): Layout {
+  return editSplit(layout, path, equalized);
+}
+
+function equalized(split: Split): Split {
+  const [first, second] = split.parts.map((part) => (part.kind === "pane" ? part : equalized(part))) as [Area, Area];
+  const before = countAlong(first, split.axis);
+  return { ...split, parts: [first, second], share: before / (before + countAlong(second, split.axis)) };
+}
+
+/** How many areas stand beside each other on an axis. */
+function countAlong(area: Area, axis: Axis): number {
+  if (area.kind === "pane" || area.axis !== axis) return 1;
+  return countAlong(area.parts[0], axis) + countAlong(area.parts[1], axis);
+}
+
 /** Moves a divider of the current tab. @param path As `Divider.path`. */
 export function resize(layout: Layout, path: string, share: number): Layout {
-  const tab = layout.tabs[layout.current];
-  if (tab === undefined || !Number.isFinite(share)) return layout;
+  if (!Number.isFinite(share)) return layout;
   const kept = Math.max(MIN_SHARE, Math.min(share, 1 - MIN_SHARE));
-  const root = withShare(tab.root, path, kept);
+  return editSplit(layout, path, (split) => (split.share === kept ? split : { ...split, share: kept }));
+}
+
+function editSplit(layout: Layout, path: string, edit: (split: Split) => Split): Layout {
+  const tab = layout.tabs[layout.current];
+  if (tab === undefined) return layout;
+  const root = edited(tab.root, path, edit);
   return root === tab.root ? layout : { ...layout, tabs: layout.tabs.with(layout.current, { ...tab, root }) };
 }
 
@@ -211,11 +243,11 @@ function mapTargets(area: Area, to: (target: SessionTarget) => SessionTarget): A
   return { ...area, parts: [mapTargets(area.parts[0], to), mapTargets(area.parts[1], to)] };
 }
 
-function withShare(area: Area, path: string, share: number): Area {
+function edited(area: Area, path: string, edit: (split: Split) => Split): Area {
   if (area.kind === "pane") return area;
-  if (path === "") return area.share === share ? area : { ...area, share };
+  if (path === "") return edit(area);
   const part = path.startsWith("0") ? 0 : 1;
-  const changed = withShare(area.parts[part], path.slice(1), share);
+  const changed = edited(area.parts[part], path.slice(1), edit);
   if (changed === area.parts[part]) return area;
   return { ...area, parts: part === 0 ? [changed, area.parts[1]] : [area.parts[0], changed] };
 }

@@ -42,7 +42,7 @@ type KeptValue = {
   readonly version: typeof LAYOUT_VERSION;
   readonly current: number;
   /** `focus`: index of the focused pane, from the top left. */
-  readonly tabs: readonly { readonly focus: number; readonly root: KeptArea }[];
+  readonly tabs: readonly { readonly focus: number; readonly root: KeptArea; readonly max?: true }[];
   readonly sandboxes: readonly string[];
   readonly names: SessionNames;
   readonly places: SessionNames;
@@ -53,9 +53,10 @@ export function keep({ layout, sandboxes, names, places }: Kept): KeptValue {
   const value: Omit<KeptValue, "places"> = {
     version: LAYOUT_VERSION,
     current: layout.current,
-    tabs: layout.tabs.map(({ focus, root }) => ({
+    tabs: layout.tabs.map(({ focus, root, isMaximized }) => ({
       focus: targetsOf(root).findIndex((target) => paneIdOf(target) === focus),
       root: keepArea(root),
+      ...(isMaximized === true && { max: true }),
     })),
     sandboxes: sandboxes.slice(0, MAX_SANDBOXES),
     names,
@@ -132,7 +133,8 @@ function readTab(value: unknown): LayoutTab | undefined {
   if (root === undefined) return undefined;
   const ids = targetsOf(root).map(paneIdOf);
   const focus = (typeof value.focus === "number" ? ids[value.focus] : undefined) ?? ids[0];
-  return focus === undefined ? undefined : { root, focus };
+  if (focus === undefined) return undefined;
+  return value.max === true && root.kind === "split" ? { root, focus, isMaximized: true } : { root, focus };
 }
 
 function readArea(value: unknown, depth: number): Area | undefined {

@@ -5,7 +5,18 @@ import { keyNameOf, listOfKeys, type OwnKeys, type Pressed } from "../keys/own-k
 import { keysOfShortcut, SETTINGS_KEY, SHORTCUTS, type Shortcut } from "../terminal/terminal-shortcuts.ts";
 import type { Direction, Layout } from "./layout.ts";
 import { focusOf, neighbourOf } from "./layout.ts";
-import { closeOthers, closeTab, focus, moveTab, moveToOwnTab, resizeBy, showTab, swap } from "./layout-edits.ts";
+import {
+  closeOthers,
+  closeTab,
+  equalize,
+  focus,
+  maximize,
+  moveTab,
+  moveToOwnTab,
+  resizeBy,
+  showTab,
+  swap,
+} from "./layout-edits.ts";
 
 export type WorkspaceCommand =
   | { readonly do: "palette" | "settings" | "keys" | "share" | "rename" | "reopen" }
@@ -13,14 +24,16 @@ export type WorkspaceCommand =
   | { readonly do: "terminal"; readonly shortcut: Shortcut }
   | { readonly do: "scheme"; readonly scheme: SchemeChoice }
   /** Default sandbox: that of the focused pane. */
-  | { readonly do: "new"; readonly sandbox?: string }
+  | { readonly do: "new"; readonly sandbox?: string; readonly session?: string }
   | { readonly do: "divide"; readonly direction: Direction }
   | { readonly do: "close" | "close-tab" | "close-others" | "end" }
   | { readonly do: "files" | "upload" | "notify" }
   /** The answer to a program that asks for a person in the focused pane. */
   | { readonly do: "ask"; readonly act: "take" | "decline" | "back" }
   | { readonly do: "focus" | "move" | "grow"; readonly direction: Direction }
-  | { readonly do: "own-tab" }
+  | { readonly do: "own-tab" | "maximize" | "equalize" }
+  | { readonly do: "paste" | "select-all" | "secret" | "reader" | "log-out" }
+  | { readonly do: "zoom"; readonly by: 1 | -1 }
   | { readonly do: "show-tab" | "move-tab"; readonly by: 1 | -1 };
 
 export type SchemeChoice = "system" | "light" | "dark" | "contrast";
@@ -34,16 +47,25 @@ export const ALL_COMMANDS: readonly WorkspaceCommand[] = [
   { do: "new" },
   { do: "divide", direction: "right" },
   { do: "divide", direction: "down" },
+  { do: "maximize" },
+  { do: "equalize" },
   { do: "files" },
   { do: "upload" },
   { do: "rename" },
   { do: "share" },
   ...SHORTCUTS.map((shortcut): WorkspaceCommand => ({ do: "terminal", shortcut })),
+  { do: "paste" },
+  { do: "select-all" },
+  { do: "secret" },
+  { do: "reader" },
   ...(["take", "decline", "back"] as const).map((act): WorkspaceCommand => ({ do: "ask", act })),
   { do: "notify" },
   { do: "settings" },
   { do: "keys" },
   ...SCHEMES.map((scheme): WorkspaceCommand => ({ do: "scheme", scheme })),
+  { do: "zoom", by: 1 },
+  { do: "zoom", by: -1 },
+  { do: "log-out" },
   { do: "close" },
   { do: "close-tab" },
   { do: "close-others" },
@@ -61,11 +83,12 @@ export const ALL_COMMANDS: readonly WorkspaceCommand[] = [
 
 /** Usual keys, by the command's id. */
 const KEYS: OwnKeys = {
-  // Firefox does not give the first to pages.
-  palette: "Ctrl+Shift+P, Ctrl+Shift+K",
+  // Firefox gives the first to no page.
+  palette: navigator.userAgent.includes("Firefox") ? "Ctrl+Shift+K" : "Ctrl+Shift+P",
   settings: SETTINGS_KEY,
   "divide right": "Ctrl+Shift+D",
   "divide down": "Ctrl+Shift+E",
+  maximize: "Ctrl+Shift+M",
   close: "Ctrl+Shift+X",
   reopen: "Ctrl+Shift+Z",
   keys: "Ctrl+Shift+/",
@@ -118,9 +141,7 @@ export function commandOfKey(pressed: Pressed, hasOthers: boolean, own: OwnKeys 
 
 /** Whether a command means something only with another pane. */
 export function commandIsForOthers({ do: what }: WorkspaceCommand): boolean {
-  return ["focus", "move", "grow", "own-tab", "show-tab", "move-tab", "close", "close-tab", "close-others"].includes(
-    what,
-  );
+  return /^(?:focus|move|grow|own-tab|show-tab|move-tab|close|close-tab|close-others|maximize|equalize)$/.test(what);
 }
 
 /** The layout after a command that needs nothing else. */
@@ -138,6 +159,10 @@ export function applied(layout: Layout, command: WorkspaceCommand): Layout {
     }
     case "grow":
       return resizeBy(layout, id, command.direction, STEP);
+    case "maximize":
+      return maximize(layout);
+    case "equalize":
+      return equalize(layout);
     case "own-tab":
       return moveToOwnTab(layout, id, layout.current + 1);
     case "close-tab":

@@ -22,7 +22,12 @@ export type Split = {
 export type Axis = "row" | "column";
 export type Area = Pane | Split;
 
-export type LayoutTab = { readonly root: Area; readonly focus: PaneId };
+export type LayoutTab = {
+  readonly root: Area;
+  readonly focus: PaneId;
+  /** Whether the focused pane has the room of all. */
+  readonly isMaximized?: boolean;
+};
 
 export type Layout = {
   readonly tabs: readonly LayoutTab[];
@@ -79,6 +84,11 @@ export function has(area: Area, id: PaneId): boolean {
 /** The focused pane; undefined if nothing is open. */
 export function focusOf(layout: Layout): PaneId | undefined {
   return layout.tabs[layout.current]?.focus;
+}
+
+/** Whether the shown tab has several panes. */
+export function isSplit(layout: Layout): boolean {
+  return layout.tabs[layout.current]?.root.kind === "split";
 }
 
 export function focusedTarget(layout: Layout): SessionTarget | undefined {

@@ -18,8 +18,10 @@ import {
 } from "../../src/workspace/layout.ts";
 import {
   close,
+  equalize,
   focus,
   MIN_SHARE,
+  maximize,
   moveTab,
   moveToOwnTab,
   open,
@@ -131,6 +133,36 @@ test("dividers move within bounds, by the mouse and towards a direction by keys"
   expect(boxes(resizeBy(layout, id("c"), "up", 0.1)).c).toEqual([0.5, 0.4, 0.5, 0.6]);
   expect(boxes(resizeBy(layout, id("c"), "left", 0.1)).a).toEqual([0, 0, 0.4, 1]);
   expect(resizeBy(layout, id("a"), "down", 0.1)).toBe(layout);
+});
+
+test("a pane is maximized, over a reload too, until it is restored, or one is added, closed or moved out", () => {
+  const layout = split(opened("x", "a"), id("a"), "right", at("b"));
+  const big = maximize(layout);
+  expect(big.tabs.map(({ isMaximized }) => isMaximized)).toEqual([undefined, true]);
+  expect(readKept(JSON.parse(JSON.stringify(keep(kept(big)))))?.layout).toEqual(big);
+  expect(focus(big, id("a")).tabs[1]).toMatchObject({ focus: id("a"), isMaximized: true });
+  expect(maximize(big)).toEqual(layout);
+  const ends = [split(big, id("b"), "down", at("c")), close(big, id("a")), moveToOwnTab(big, id("a"), 0)];
+  expect(ends.flatMap(({ tabs }) => tabs).filter(({ isMaximized }) => isMaximized)).toEqual([]);
+  const single = opened("a");
+  expect(maximize(single)).toBe(single);
+  expect(readKept({ ...keep(kept(single)), tabs: [{ focus: 0, root: ["dev", "a"], max: true }] })?.layout).toEqual(
+    single,
+  );
+});
+
+test("panes beside each other get the same size: all of a tab, or those around one divider", () => {
+  let layout = split(opened("a"), id("a"), "right", at("b"));
+  layout = split(layout, id("b"), "right", at("c"));
+  layout = split(layout, id("c"), "down", at("d"));
+  layout = resize(resize(layout, "11", 0.8), "", 0.2);
+  const third = expect.closeTo(1 / 3, 6);
+  expect(boxes(equalize(layout))).toMatchObject({
+    a: [0, 0, third, 1],
+    b: [third, 0, third, 1],
+    d: [expect.closeTo(2 / 3, 6), 0.5, third, 0.5],
+  });
+  expect(boxes(equalize(layout, "11"))).toMatchObject({ a: [0, 0, 0.2, 1], d: { 1: 0.5, 3: 0.5 } });
 });
 
 test("the neighbour in a direction is the one that touches, nearest to the middle", () => {
@@ -286,6 +318,8 @@ const edit = fc.oneof(
       (layout: Layout) =>
         resizeBy(layout, id(s), d, 0.05),
   ),
+  fc.constant(maximize),
+  fc.constantFrom("", "0", "1", "01").map((p) => (layout: Layout) => equalize(layout, p)),
 );
 const edits = fc.array(edit, { maxLength: 60 });
 
@@ -294,9 +328,10 @@ function check(layout: Layout): void {
   expect(new Set(ids).size).toBe(ids.length);
   expect(layout.current).toBeGreaterThanOrEqual(0);
   expect(layout.current).toBeLessThan(Math.max(1, layout.tabs.length));
-  for (const { root, focus: focused } of layout.tabs) {
+  for (const { root, focus: focused, isMaximized } of layout.tabs) {
     const panes = panesOf(root);
     expect(panes.map((pane) => pane.id)).toContain(focused);
+    expect(isMaximized === true && panes.length === 1).toBe(false);
     // They cover the whole, none is empty, and so none covers another.
     expect(panes.reduce((sum, { box }) => sum + box.width * box.height, 0)).toBeCloseTo(1, 6);
     expect(panes.every(({ box }) => box.width > 0 && box.height > 0)).toBe(true);
@@ -310,11 +345,8 @@ test("whatever is done: each session once, panes cover the whole, the focus is o
       const layout = all.reduce((before, change) => change(before), NOTHING_OPEN);
       check(layout);
       const read = readKept(JSON.parse(JSON.stringify(keep(kept(layout)))))?.layout;
-      expect(read && [drawn(read), read.current, read.tabs.map((tab) => tab.focus)]).toEqual([
-        drawn(layout),
-        layout.current,
-        layout.tabs.map((tab) => tab.focus),
-      ]);
+      const facts = ({ tabs }: Layout) => tabs.map(({ focus, isMaximized }) => [focus, isMaximized]);
+      expect(read && [drawn(read), read.current, facts(read)]).toEqual([drawn(layout), layout.current, facts(layout)]);
     }),
   );
 });

@@ -21,8 +21,10 @@ test("a new shell begins in the folder of the focused one, and both are called b
   const made = browser.server.attaches.at(-1)?.get("session") ?? "";
   browser.server.process(made).print(prompt("/srv/my project"));
   await expect.poll(() => tabs(page)).toEqual(["vim a.txt · main", "my project"]);
-  expect(await page.page.getByRole("tab").last().getAttribute("title")).toBe(`default / ${made}`);
+  expect(await page.page.getByRole("tab").last().getAttribute("title")).toBe(`my project\ndefault / ${made}`);
   await page.page.locator('[data-focus="true"] .sbx-heading').dblclick();
+  const field = page.page.locator(".sbx-name-field");
+  expect([await field.inputValue(), await field.getAttribute("placeholder")]).toEqual(["", "Name (only you see it)"]);
   await page.page.keyboard.type("my shell\n");
   await expect.poll(() => tabs(page)).toEqual(["vim a.txt · main", "my shell"]);
   // The keyboard is the shell's again.
@@ -44,6 +46,51 @@ test("a closed pane is opened again by a button or a key, where it was", async (
   await expect.poll(() => page.page.locator(".sbx-pane").count()).toBe(1);
   await page.page.locator('[data-focus="true"] .xterm-helper-textarea').press("Control+Shift+Z");
   await expect.poll(() => terminals(page)).toBe(2);
+});
+
+test("a pane is maximized by its menu, a key or its head, says so, keeps that over a reload, and is restored", async () => {
+  const page = await browser.attached(undefined, { width: 1000, height: 500 });
+  await page.type("");
+  for (const key of ["D", "E"]) {
+    const before = await terminals(page);
+    await page.page.keyboard.press(`Control+Shift+${key}`);
+    await expect.poll(() => terminals(page)).toBe(before + 1);
+  }
+  const seen = page.page.locator('.sbx-pane[data-seen="true"]');
+  const focusedCols = async () =>
+    Number(await page.page.locator('[data-focus="true"] .sbx-terminal').getAttribute("data-cols"));
+  const cols = await focusedCols();
+  const restore = page.page.getByRole("button", { name: "Maximized: show all panes" });
+  const isKept = (request: { postData(): string | null }) => request.postData()?.includes('"max":true') ?? false;
+  const kept = page.page.waitForRequest(isKept);
+  await page.page.keyboard.press("Control+Shift+M");
+  await expect.poll(() => seen.count()).toBe(1);
+  await expect.poll(focusedCols).toBeGreaterThan(cols * 1.8);
+  expect([await restore.getAttribute("title"), await page.page.getByRole("separator").count()]).toEqual([
+    "Ctrl+Shift+M",
+    0,
+  ]);
+  browser.server.layout = (await kept).postDataJSON().layout;
+  await page.page.reload();
+  await restore.click();
+  await expect.poll(() => seen.count()).toBe(3);
+  await expect.poll(focusedCols).toBe(cols);
+  const head = page.page.locator('[data-focus="true"] .sbx-heading');
+  await head.dblclick();
+  await restore.waitFor();
+  await head.dblclick();
+  await expect.poll(() => seen.count()).toBe(3);
+  await page.page.locator('[data-focus="true"]').getByRole("button", { name: "Pane menu" }).click();
+  await page.page.getByRole("menuitem", { name: /^Maximize pane/ }).click();
+  await restore.waitFor();
+  // The keyboard is the pane's: what is typed goes to its process.
+  await page.page.keyboard.press("Control+Shift+M");
+  await expect.poll(() => seen.count()).toBe(3);
+  const divider = page.page.getByRole("separator").first();
+  await divider.press("ArrowLeft");
+  await expect.poll(() => divider.getAttribute("aria-valuenow")).toBe("45");
+  await divider.dblclick({ position: { x: 4, y: 60 } });
+  await expect.poll(() => divider.getAttribute("aria-valuenow")).toBe("50");
 });
 
 test("the right button copies a selection by a menu, unless a program asked for the mouse", async () => {
@@ -124,10 +171,21 @@ test("every command is in the list with its key, and all keys are on a sheet", a
   await page.page.keyboard.press("Control+Shift+Slash");
   const sheet = page.page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await sheet.getByText("Ctrl+Shift+F", { exact: true }).waitFor();
+  expect(await sheet.getByRole("heading", { level: 3 }).allTextContents()).toEqual([
+    ...["Sessions", "Panes", "Tabs", "Terminal", "Page", "Fixed"],
+  ]);
+  await sheet.getByText("Press a key to change it").waitFor();
+  expect(await sheet.getByText("Ctrl+Shift+K").count()).toBe(0);
   await page.page.keyboard.press("Escape");
   await page.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
   await page.page.keyboard.press("Control+Shift+P");
   await page.page.getByRole("dialog").waitFor();
+  const headings = page.page.locator(".sbx-palette-heading");
+  expect((await headings.allTextContents()).at(-1)).toBe("Commands");
+  await page.page.keyboard.type("zzzzq");
+  await page.page.getByText("No session or command is called “zzzzq”").waitFor();
+  await page.page.getByRole("option", { name: "New session named zzzzq", selected: true }).waitFor();
+  await page.page.keyboard.press("Control+A");
   await page.page.keyboard.type(">colors");
   await page.page.keyboard.press("Control+A");
   await page.page.keyboard.type(">clr high\n");

@@ -71,15 +71,61 @@ test("equal names are numbered, and are the same on tab, pane, bar, menu and lis
   expect(await page.page.title()).toBe("src 3");
   browser.server.listed = [...browser.server.processes.keys()].map((key) => ({
     ...{ session: key.split("/")[1], state: "running", tty: true, cmd: "bash", args: [], clients: 1 },
+    participants: [{ name: "Ann" }, { name: "Bob" }],
   }));
   await page.button("Sessions");
+  await page.page.getByRole("option").filter({ hasText: "default bash · Ann, Bob attached" }).first().waitFor();
   const listed = page.page.getByRole("option").filter({ hasText: "bash" }).locator(".sbx-palette-name");
-  await expect
-    .poll(async () => (await listed.allTextContents()).sort())
-    .toEqual([...["src 2 default bash", "src 3 default bash", "src default bash", "~ default bash"]]);
+  await expect.poll(async () => (await listed.allTextContents()).sort()).toEqual(["src", "src 2", "src 3", "~"]);
   expect(await page.page.locator("main").innerText()).not.toMatch(/web-[a-z1-9]{8}/);
   // The server has no screens.
   page.problems.length = 0;
+});
+
+test("of many tabs each shows what tells it from the others, and its number; a double click names one in its place", async () => {
+  const page = await browser.attached("/?sandbox=default&session=web-aaaaaaaa&renderer=dom", {
+    width: 1000,
+    height: 400,
+  });
+  /** How much of the name is cut off, and whether its end is seen. */
+  const cut = (of: string) =>
+    tab(page, of)
+      .locator("span")
+      .evaluate((name) => {
+        const [start, end] = [name.querySelector("i"), name.getBoundingClientRect()];
+        const edge = name.closest(".sbx-tab")?.getBoundingClientRect().right ?? 0;
+        return [(start?.scrollWidth ?? 0) - (start?.clientWidth ?? 0), end.right <= edge];
+      });
+  // With room for it, a name is whole, beside the closing button too.
+  browser.server.process("web-aaaaaaaa").print(prompt("/srv/a-rather-long-folder"));
+  await tab(page, "a-rather-long-folder").waitFor();
+  expect(await cut("a-rather-long-folder")).toEqual([0, true]);
+  browser.server.process("web-aaaaaaaa").print(prompt("/srv/project"));
+  for (let i = 2; i <= 10; i += 1) await newTab(page, "/srv/project");
+  await expect.poll(async () => (await names(page)).at(-1)).toBe("project 10");
+  expect(await cut("project 3")).toEqual([0, true]);
+  await tab(page, "project 3").dblclick();
+  const field = page.page.locator(".sbx-tab .sbx-name-field");
+  await field.press("Control+A");
+  await field.fill("x".repeat(41));
+  await field.press("Enter");
+  expect(await field.evaluate((input: HTMLInputElement) => [input.validity.valid, input.value.length])).toEqual([
+    false,
+    41,
+  ]);
+  await field.fill("the build of the last release 3");
+  await field.press("Delete");
+  await field.press("Enter");
+  const long = "the build of the last release 3";
+  await tab(page, long).waitFor();
+  await tab(page, "project 2").click();
+  await expect.poll(() => cut(long)).toEqual([expect.any(Number), true]);
+  expect((await cut(long))[0]).toBeGreaterThan(40);
+  await tab(page, long).dblclick();
+  expect(await field.inputValue()).toBe(long);
+  await field.press("Escape");
+  await field.waitFor({ state: "detached" });
+  expect((await names(page)).length).toBe(10);
 });
 
 test("a closed tab is named by what it showed, and nothing in the row of tabs moves", async () => {

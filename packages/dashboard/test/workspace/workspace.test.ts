@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { listOfKeys, type Pressed, refusalOfKey } from "../../src/keys/own-keys.ts";
 import { allTargets, focusOf, type Layout, NOTHING_OPEN, paneIdOf } from "../../src/workspace/layout.ts";
-import { close, open, split } from "../../src/workspace/layout-edits.ts";
+import { close, open, resize, split } from "../../src/workspace/layout-edits.ts";
 import type { Kept } from "../../src/workspace/layout-kept.ts";
 import { ALL_COMMANDS, applied, commandOfKey, edgeAt, keysOfCommand } from "../../src/workspace/layout-keys.ts";
 import type { LayoutApi, SaveResult, StoredLayout } from "../../src/workspace/layout-remote.ts";
@@ -184,7 +184,10 @@ test("what was closed comes back where it was, or in a tab if something moved si
 
 test("of the keys few are taken, none that finds something in a terminal, and with one pane none that leads to another", () => {
   const alt = { ctrlKey: false, altKey: true };
-  for (const code of ["KeyP", "KeyK"]) expect(commandOfKey(key(code), false)).toEqual({ do: "palette" });
+  expect(commandOfKey(key("KeyP"), false)).toEqual({ do: "palette" });
+  // Firefox', which is told of there alone.
+  expect(commandOfKey(key("KeyK"), false)).toBe(undefined);
+  expect([commandOfKey(key("KeyM"), true), commandOfKey(key("KeyM"), false)]).toEqual([{ do: "maximize" }, undefined]);
   expect(commandOfKey(key("ArrowLeft", alt), true)).toEqual({ do: "focus", direction: "left" });
   expect(commandOfKey(key("BracketRight"), true)).toEqual({ do: "show-tab", by: 1 });
   expect(commandOfKey(key("ArrowLeft", alt), false)).toBe(undefined);
@@ -195,7 +198,7 @@ test("of the keys few are taken, none that finds something in a terminal, and wi
     expect(commandOfKey(key("KeyP", more), true)).toBe(undefined);
   }
   expect([keysOfCommand({ do: "palette" }, {}), keysOfCommand({ do: "divide", direction: "down" }, {})]).toEqual([
-    "Ctrl+Shift+P, Ctrl+Shift+K",
+    "Ctrl+Shift+P",
     "Ctrl+Shift+E",
   ]);
   expect(keysOfCommand({ do: "own-tab" }, {})).toBe("");
@@ -212,6 +215,10 @@ test("a command does to the layout what it says, and nothing at an edge", () => 
   expect(applied(layout, { do: "own-tab" }).tabs.length).toBe(2);
   expect(applied(layout, { do: "show-tab", by: 1 })).toBe(layout);
   expect(applied(NOTHING_OPEN, { do: "own-tab" })).toBe(NOTHING_OPEN);
+  const maximized = applied(layout, { do: "maximize" });
+  expect(maximized.tabs[0]?.isMaximized).toBe(true);
+  expect(applied(maximized, { do: "maximize" })).toEqual(layout);
+  expect(applied(resize(layout, "", 0.2), { do: "equalize" })).toEqual(layout);
 });
 
 test("what is let go over a pane goes to the edge that is nearest", () => {
