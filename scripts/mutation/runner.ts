@@ -8,8 +8,8 @@ import type { RunnerMessage, RunnerSetup, SwitchSetup } from "./rooms.ts";
 // Whoever started it is gone.
 process.on("disconnect", () => process.exit(0));
 const setup = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as RunnerSetup;
-const { root, config, texts, tests, mutants, from, slowestMs, now } = setup;
-const told: SwitchSetup = { mutants, from, slowestMs, now };
+const { root, config, texts, tests, mutants, from, slowestMs, only, now } = setup;
+const told: SwitchSetup = { mutants, from, slowestMs, only, now };
 const tell = (message: RunnerMessage): void => void process.send?.(message);
 const runner = join(import.meta.dirname, "switch.ts");
 
@@ -45,7 +45,7 @@ const vitest = await startVitest(
           if (result.state === "failed")
             tell({ type: "failed", name: test.fullName, why: result.errors[0]?.message ?? "" });
           else if (findings !== undefined)
-            tell({ type: "test", file: test.module.moduleId, name: test.fullName, findings });
+            tell({ type: "test", file: test.module.moduleId, id: test.id, name: test.fullName, findings });
         },
       },
     ],
