@@ -117,9 +117,7 @@ class Asking {
   }
 
   /** @returns The test files that did not come to an end; undefined: the process did not. */
-  async #runOnce(
-    some: Pick<RunnerSetup, "tests" | "slowestMs" | "only">,
-  ): Promise<readonly string[] | undefined> {
+  async #runOnce(some: Pick<RunnerSetup, "tests" | "slowestMs" | "only">): Promise<readonly string[] | undefined> {
     let unfinished: readonly string[] | undefined;
     this.#lastFile = undefined;
     await this.#runProcess({ ...some, mutants: [...this.#left] }, (message) => {

@@ -2,6 +2,7 @@
 // test what it found, and at the end which files did not come to theirs.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TestProjectInlineConfiguration, ViteUserConfig } from "vitest/config";
 import { startVitest, type TestCase, type TestSpecification } from "vitest/node";
 import type { RunnerMessage, RunnerSetup, SwitchSetup } from "./rooms.ts";
 
@@ -13,20 +14,36 @@ const told: SwitchSetup = { mutants, from, slowestMs, only, now };
 const tell = (message: RunnerMessage): void => void process.send?.(message);
 const runner = join(import.meta.dirname, "switch.ts");
 
-/** For a package whose tests need nothing. */
-const PLAIN = {
-  config: false as const,
-  root,
-  include: ["test/**/*.test.ts"],
-  pool: "threads",
-  isolate: false,
+const mutantsInSources = {
+  ...{ name: "mutants", enforce: "pre" as const },
+  load: (id: string) => texts[id.split("?")[0] ?? ""],
 };
+const howTested = { runner, provide: { mutation: told }, testTimeout: 60_000 };
+
+/** For a package whose tests need nothing. */
+const PLAIN = { root, include: ["test/**/*.test.ts"], pool: "threads", isolate: false };
+
+/** A configuration with projects: vitest gives these neither its own plugins nor its own runner. */
+async function readConfig(path: string): Promise<NonNullable<ViteUserConfig["test"]>> {
+  const { test } = ((await import(path)) as { default: ViteUserConfig }).default;
+  const projects = (test?.projects ?? []) as TestProjectInlineConfiguration[];
+  return {
+    ...test,
+    projects: projects.map((project) => ({
+      ...project,
+      plugins: [mutantsInSources, ...(project.plugins ?? [])],
+      test: { ...project.test, ...howTested },
+    })),
+  };
+}
+
 const vitest = await startVitest(
   "test",
   [...tests],
   {
-    ...(config === undefined ? PLAIN : { config }),
+    ...(config === undefined ? PLAIN : { root }),
     ...{
+      config: false,
       watch: false,
       update: "none",
       maxWorkers: 1,
@@ -34,9 +51,7 @@ const vitest = await startVitest(
       fsModuleCache: false,
       bail: from === undefined ? 0 : 1,
     },
-    runner,
-    provide: { mutation: told },
-    testTimeout: 60_000,
+    ...howTested,
     reporters: [
       {
         onTestCaseResult(test: TestCase) {
@@ -58,8 +73,9 @@ const vitest = await startVitest(
     },
   },
   {
-    plugins: [{ name: "mutants", enforce: "pre", load: (id) => texts[id.split("?")[0] ?? ""] }],
+    plugins: [mutantsInSources],
     server: { watch: null },
+    ...(config === undefined ? {} : { test: await readConfig(config) }),
   },
 );
 const modules = vitest.state.getTestModules();

@@ -149,7 +149,10 @@ describe("the keyboard", () => {
 
   test("a line is taken to be shown until the process says otherwise", () => {
     const before = people(ann);
-    expect([before.echo, followParticipants(before, { type: "echo", on: false, offset: 0 }).echo]).toEqual([true, false]);
+    expect([before.echo, followParticipants(before, { type: "echo", on: false, offset: 0 }).echo]).toEqual([
+      true,
+      false,
+    ]);
   });
 });
 

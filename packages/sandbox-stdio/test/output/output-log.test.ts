@@ -54,7 +54,9 @@ describe("what is held", () => {
   });
 
   test("W4: its window is the largest from a MiB on, and less than half of a smaller log", () => {
-    const windows = [4_096, 65_536, 1_048_575, 1_048_576, 8_388_608].map((size) => new OutputLog(SIZE, size).windowBytes);
+    const windows = [4_096, 65_536, 1_048_575, 1_048_576, 8_388_608].map(
+      (size) => new OutputLog(SIZE, size).windowBytes,
+    );
     expect(windows).toEqual([16_384, 28_672, 458_751, 524_288, 524_288]);
   });
 
