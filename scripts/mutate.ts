@@ -1,7 +1,7 @@
 // `npm run mutate [-- --count 1500 --seed N ROOM…]`: changes the sources in small ways and looks which of the changes the tests notice. Keeps a ledger in
 // docs/proof/mutants.jsonl, so that a run which was stopped goes on, and `--status` prints each room's score and the survivors.
-import { appendFileSync, globSync, mkdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { appendFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { parseSync } from "vite";
 import { readTextIfPresent } from "../packages/local/src/base/files.ts";
@@ -24,7 +24,7 @@ const LONG =
 interface LedgerLine {
   readonly room: string;
   readonly file: string;
-  /** A hash of the file and of all that its tests depend on. */
+  /** A hash of all that the test depends on which noticed; if none is named, of what all tests of the room depend on. */
   readonly inputs: string;
   readonly start: number;
   readonly end: number;
@@ -34,6 +34,7 @@ interface LedgerLine {
   readonly kind: string;
   readonly outcome: Outcome["outcome"];
   readonly by?: string;
+  readonly test?: string;
 }
 
 const { values, positionals } = parseArgs({
@@ -68,16 +69,25 @@ function candidatesOf(room: MutationRoom): Candidate[] {
     });
 }
 
-const inputsOfRoom = new Map(rooms.map((room) => [room.name, fingerprint(tree.inputsOf([room.suite.tests]))]));
-const keyOf = (line: Pick<LedgerLine, "file" | "inputs" | "start" | "end" | "replacement">): string =>
-  [line.file, line.inputs, line.start, line.end, line.replacement].join(" ");
+const fingerprints = new Map<string, string>();
+/** @param place A folder of tests, or a test file. */
+function inputsOf(place: string): string {
+  const known = fingerprints.get(place) ?? fingerprint(tree.inputsOf([place]));
+  fingerprints.set(place, known);
+  return known;
+}
+const keyOf = (line: Pick<LedgerLine, "file" | "start" | "end" | "replacement">): string =>
+  [line.file, line.start, line.end, line.replacement].join(" ");
 
+/** The lines that still hold: nothing has changed that the tests behind them depend on. */
 function readLedger(): LedgerLine[] {
   const text = readTextIfPresent(LEDGER) ?? "";
+  const suites = new Map(MUTATION_ROOMS.map(({ name, suite }) => [name, suite.tests]));
   return text
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as LedgerLine);
+    .map((line) => JSON.parse(line) as LedgerLine)
+    .filter(({ room, test = suites.get(room) ?? "", inputs }) => inputs === inputsOf(test));
 }
 
 /** A sample of all candidates, the same for the same seed. */
@@ -95,9 +105,7 @@ function sample(count: number): Candidate[] {
 function printScores(): void {
   const ledger = readLedger();
   for (const room of rooms) {
-    const lines = ledger.filter(
-      ({ room: name, inputs }) => name === room.name && inputs === inputsOfRoom.get(room.name),
-    );
+    const lines = ledger.filter(({ room: name }) => name === room.name);
     const survivors = lines.filter(({ outcome }) => outcome === "survived");
     const score = lines.length === 0 ? "-" : (100 - (100 * survivors.length) / lines.length).toFixed(1);
     console.log(
@@ -108,11 +116,15 @@ function printScores(): void {
   }
 }
 
-/** Tests of the rooms come first, last those that search for long. */
+/** Tests of the rooms come first, in the order of the table, last those that search for long. */
 function nearestFirst(of: readonly Candidate[], tests: readonly string[]): string[] {
-  const rooms = new Set(of.map(({ file }) => `/test/${basename(dirname(file))}/`));
-  const stage = (path: string): number =>
-    LONG.test(path) ? 2 : [...rooms].some((room) => path.includes(room)) ? 0 : 1;
+  const names = new Set(of.map(({ file }) => basename(dirname(file))));
+  const near = MUTATION_ROOMS.map(({ sources }) => basename(sources)).filter((name) => names.has(name));
+  const stage = (path: string): number => {
+    const room = near.indexOf(basename(dirname(path)));
+    if (LONG.test(path)) return near.length + 1;
+    return room < 0 ? near.length : room;
+  };
   return tests.toSorted((one, other) => stage(one) - stage(other));
 }
 
@@ -141,8 +153,10 @@ async function trySuite(suite: MutationSuite, candidates: readonly Candidate[]):
     const text = readFileSync(join(ROOT, file), "utf8");
     const { start, end, replacement, kind } = mutant;
     const [line, was] = [text.slice(0, start).split("\n").length, text.slice(start, end).slice(0, 200)];
-    const inputs = inputsOfRoom.get(room.name) ?? "";
-    const row: LedgerLine = { room: room.name, file, inputs, start, end, replacement, line, was, kind, ...outcome };
+    const test = outcome.test === undefined ? undefined : relative(ROOT, outcome.test);
+    const inputs = inputsOf(test ?? room.suite.tests);
+    const about = { room: room.name, file, inputs, start, end, replacement, line, was, kind };
+    const row: LedgerLine = { ...about, ...outcome, ...(test === undefined ? {} : { test }) };
     appendFileSync(LEDGER, `${JSON.stringify(row)}\n`);
     tried += 1;
     console.log(
@@ -160,11 +174,11 @@ async function trySuite(suite: MutationSuite, candidates: readonly Candidate[]):
 }
 
 async function tryAll(): Promise<void> {
-  const done = new Set(readLedger().map(keyOf));
+  const ledger = readLedger();
+  const done = new Set(ledger.map(keyOf));
   mkdirSync(dirname(LEDGER), { recursive: true });
-  const left = sample(count).filter(
-    ({ room, file, mutant }) => !done.has(keyOf({ file, inputs: inputsOfRoom.get(room.name) ?? "", ...mutant })),
-  );
+  writeFileSync(LEDGER, ledger.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const left = sample(count).filter(({ file, mutant }) => !done.has(keyOf({ file, ...mutant })));
   console.log(`${left.length} are not in the ledger yet`);
   for (const suite of new Set(left.map(({ room }) => room.suite)))
     await trySuite(

@@ -11,6 +11,8 @@ export interface Outcome {
   /** `hung`: noticed too, since the tests came to no end. */
   readonly outcome: "killed" | "survived" | "hung";
   readonly by?: string;
+  /** Path of the test file that noticed. */
+  readonly test?: string;
 }
 
 interface Question {
@@ -27,8 +29,10 @@ interface Question {
   testsFor(mutant: number): string[];
 }
 
-/** Processor time without a word, after which a process hangs. */
-const HANGS_SECONDS = 90;
+/** Processor time without a word, after which a process hangs: more than a test may take without a mutant, and with one. */
+const [HANGS_SECONDS, HANGS_WITH_MUTANT_SECONDS] = [90, 30];
+/** Most mutants are noticed by tests that compute for less than these, so the others are asked about few. */
+const QUICK_MS: readonly number[] = [15, 150];
 const LOOKED_AT_MS = 5_000;
 /** Clock ticks in a second, the unit of /proc. */
 const TICKS = 100;
@@ -50,6 +54,11 @@ class Asking {
   readonly #asked = new Set<number>();
   readonly #outside = new Set<number>();
   readonly #broken = new Set<string>();
+  /** Files of tests that were too slow, by the ids of these tests. */
+  readonly #slow = new Map<string, string>();
+  /** Ids of the tests that were not too slow at first. */
+  readonly #quick = new Set<string>();
+  #isFirst = true;
   #doubtful = 0;
   #lastFile: string | undefined;
 
@@ -63,7 +72,7 @@ class Asking {
   async run(): Promise<void> {
     try {
       for (const stage of this.#question.stages) {
-        await this.#askAll(stage);
+        await this.#askQuickFirst(stage);
         this.#question.stageEnded([...this.#left]);
       }
       await this.#askOfLoading();
@@ -78,11 +87,23 @@ class Asking {
     }
   }
 
-  async #askAll(stage: readonly string[]): Promise<void> {
+  async #askQuickFirst(stage: readonly string[]): Promise<void> {
+    const { slowestMs } = this.#question;
+    let [tests, only]: [readonly string[], readonly string[] | undefined] = [stage, undefined];
+    for (const limitMs of [...QUICK_MS.filter((quickMs) => quickMs < slowestMs), slowestMs]) {
+      this.#slow.clear();
+      this.#isFirst = only === undefined;
+      await this.#askAll(tests, limitMs, only);
+      const files = new Set(this.#slow.values());
+      [tests, only] = [tests.filter((test) => files.has(test)), [...this.#slow.keys()]];
+    }
+  }
+
+  async #askAll(stage: readonly string[], slowestMs: number, only: RunnerSetup["only"]): Promise<void> {
     let tests = stage;
     while (tests.length > 0 && this.#left.size > 0) {
       const before = this.#left.size;
-      const unfinished = await this.#runOnce(tests);
+      const unfinished = await this.#runOnce({ tests, slowestMs, only });
       const from = this.#lastFile === undefined ? 0 : tests.indexOf(this.#lastFile);
       const next =
         unfinished === undefined ? tests.slice(Math.max(0, from)) : tests.filter((test) => unfinished.includes(test));
@@ -96,10 +117,10 @@ class Asking {
   }
 
   /** @returns The test files that did not come to an end; undefined: the process did not. */
-  async #runOnce(tests: readonly string[]): Promise<readonly string[] | undefined> {
+  async #runOnce(some: Pick<RunnerSetup, "tests" | "slowestMs" | "only">): Promise<readonly string[] | undefined> {
     let unfinished: readonly string[] | undefined;
     this.#lastFile = undefined;
-    await this.#runProcess({ tests, mutants: [...this.#left] }, (message) => {
+    await this.#runProcess({ ...some, mutants: [...this.#left] }, (message) => {
       if (message.type === "end") unfinished = message.unfinished;
       else if (message.type === "failed") this.#broken.add(`${message.name}: ${message.why.split("\n")[0]}`);
       else this.#take(message);
@@ -108,12 +129,15 @@ class Asking {
     return unfinished;
   }
 
-  #take({ file, name, findings }: RunnerMessage & { type: "test" }): void {
+  #take({ file, id, name, findings }: RunnerMessage & { type: "test" }): void {
     this.#lastFile = file;
+    const isSlow = findings.skipped.length > 0;
+    if (isSlow) this.#slow.set(id, file);
+    if (this.#isFirst && !isSlow) this.#quick.add(id);
     this.#doubtful += findings.doubtful;
     for (const mutant of [...findings.passed, ...findings.skipped]) this.#asked.add(mutant);
     for (const mutant of findings.outside) this.#outside.add(mutant);
-    for (const mutant of findings.killed) this.#note(mutant, { outcome: "killed", by: name });
+    for (const mutant of findings.killed) this.#note(mutant, { outcome: "killed", by: name, test: file });
   }
 
   #note(mutant: number, outcome: Outcome): void {
@@ -134,7 +158,8 @@ class Asking {
       if (this.#asked.has(mutant) || !this.#outside.has(mutant)) continue;
       let by: string | undefined;
       let hasEnded = false;
-      const setup = { tests: this.#question.testsFor(mutant), mutants: [mutant], from: mutant };
+      const { testsFor, slowestMs } = this.#question;
+      const setup = { tests: testsFor(mutant), mutants: [mutant], from: mutant, slowestMs, only: [...this.#quick] };
       await this.#runProcess(setup, (message) => {
         if (message.type === "failed") by ??= message.name;
         hasEnded ||= message.type === "end";
@@ -145,16 +170,15 @@ class Asking {
   }
 
   async #runProcess(
-    some: Pick<RunnerSetup, "tests" | "mutants" | "from">,
+    some: Pick<RunnerSetup, "tests" | "mutants" | "from" | "slowestMs" | "only">,
     receive: (message: RunnerMessage) => void,
   ): Promise<void> {
-    const { suite, texts, slowestMs } = this.#question;
+    const { suite, texts } = this.#question;
     const setup: RunnerSetup = {
       ...some,
       root: join(ROOT, suite.tests),
       config: suite.config === undefined ? undefined : join(ROOT, suite.config),
       texts: Object.fromEntries(texts),
-      slowestMs,
       // workerd's programs have no files.
       now: suite.tests === "worker" ? undefined : this.#now,
     };
@@ -181,7 +205,7 @@ class Asking {
       const used = processorTime(child.pid ?? 0);
       const current = readFileSync(this.#now, "utf8");
       if (current !== word) [word, since] = [current, used];
-      if (used - since > HANGS_SECONDS) child.kill("SIGKILL");
+      if (used - since > (current === "" ? HANGS_SECONDS : HANGS_WITH_MUTANT_SECONDS)) child.kill("SIGKILL");
     }, LOOKED_AT_MS);
     child.on("message", (message: RunnerMessage) => {
       word = "";

@@ -26,12 +26,13 @@ const room = (name: string, sources: string, suite: MutationSuite, goal = 0): Mu
   ...{ name, sources, suite, goal },
 });
 
+/** From the inside out: tests of an inner room run over few mutants, and notice most of them. */
 export const MUTATION_ROOMS: readonly MutationRoom[] = [
-  ...["session", "output", "input", "hop", "client", "server"].map((name) =>
+  ...["output", "input", "client", "server", "session", "hop"].map((name) =>
     room(`core/${name}`, `${CORE.tests}/src/${name}`, CORE, 90),
   ),
   room("bridge/process", "sandbox/src/process", BRIDGE),
-  ...["session", "sockets", "records", "auth", "tickets", "limits"].map((name) =>
+  ...["limits", "tickets", "auth", "records", "sockets", "session"].map((name) =>
     room(`worker/${name}`, `worker/src/${name}`, WORKER),
   ),
 ];
@@ -51,12 +52,14 @@ export interface RunnerSetup {
   readonly from?: number | undefined;
   /** A test that computes longer is asked about none. */
   readonly slowestMs: number;
+  /** Ids of the tests that run: those that were too slow before. Absent: all. */
+  readonly only?: readonly string[] | undefined;
   /** A file that holds the number of the active mutant, so that the parent can tell which one hangs. Absent in workerd. */
   readonly now?: string | undefined;
 }
 
 /** What the tests are told: {@link RunnerSetup} without the texts. */
-export type SwitchSetup = Pick<RunnerSetup, "mutants" | "from" | "slowestMs" | "now">;
+export type SwitchSetup = Pick<RunnerSetup, "mutants" | "from" | "slowestMs" | "only" | "now">;
 
 /** What a test has found, in its `meta`. */
 export interface TestFindings {
@@ -73,6 +76,12 @@ export interface TestFindings {
 }
 
 export type RunnerMessage =
-  | { readonly type: "test"; readonly file: string; readonly name: string; readonly findings: TestFindings }
+  | {
+      readonly type: "test";
+      readonly file: string;
+      readonly id: string;
+      readonly name: string;
+      readonly findings: TestFindings;
+    }
   | { readonly type: "failed"; readonly name: string; readonly why: string }
   | { readonly type: "end"; readonly unfinished: readonly string[] };

@@ -2,31 +2,48 @@
 // test what it found, and at the end which files did not come to theirs.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TestProjectInlineConfiguration, ViteUserConfig } from "vitest/config";
 import { startVitest, type TestCase, type TestSpecification } from "vitest/node";
 import type { RunnerMessage, RunnerSetup, SwitchSetup } from "./rooms.ts";
 
 // Whoever started it is gone.
 process.on("disconnect", () => process.exit(0));
 const setup = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as RunnerSetup;
-const { root, config, texts, tests, mutants, from, slowestMs, now } = setup;
-const told: SwitchSetup = { mutants, from, slowestMs, now };
+const { root, config, texts, tests, mutants, from, slowestMs, only, now } = setup;
+const told: SwitchSetup = { mutants, from, slowestMs, only, now };
 const tell = (message: RunnerMessage): void => void process.send?.(message);
 const runner = join(import.meta.dirname, "switch.ts");
 
-/** For a package whose tests need nothing. */
-const PLAIN = {
-  config: false as const,
-  root,
-  include: ["test/**/*.test.ts"],
-  pool: "threads",
-  isolate: false,
+const mutantsInSources = {
+  ...{ name: "mutants", enforce: "pre" as const },
+  load: (id: string) => texts[id.split("?")[0] ?? ""],
 };
+const howTested = { runner, provide: { mutation: told }, testTimeout: 60_000 };
+
+/** For a package whose tests need nothing. */
+const PLAIN = { root, include: ["test/**/*.test.ts"], pool: "threads", isolate: false };
+
+/** A configuration with projects: vitest gives these neither its own plugins nor its own runner. */
+async function readConfig(path: string): Promise<NonNullable<ViteUserConfig["test"]>> {
+  const { test } = ((await import(path)) as { default: ViteUserConfig }).default;
+  const projects = (test?.projects ?? []) as TestProjectInlineConfiguration[];
+  return {
+    ...test,
+    projects: projects.map((project) => ({
+      ...project,
+      plugins: [mutantsInSources, ...(project.plugins ?? [])],
+      test: { ...project.test, ...howTested },
+    })),
+  };
+}
+
 const vitest = await startVitest(
   "test",
   [...tests],
   {
-    ...(config === undefined ? PLAIN : { config }),
+    ...(config === undefined ? PLAIN : { root }),
     ...{
+      config: false,
       watch: false,
       update: "none",
       maxWorkers: 1,
@@ -34,9 +51,7 @@ const vitest = await startVitest(
       fsModuleCache: false,
       bail: from === undefined ? 0 : 1,
     },
-    runner,
-    provide: { mutation: told },
-    testTimeout: 60_000,
+    ...howTested,
     reporters: [
       {
         onTestCaseResult(test: TestCase) {
@@ -45,7 +60,7 @@ const vitest = await startVitest(
           if (result.state === "failed")
             tell({ type: "failed", name: test.fullName, why: result.errors[0]?.message ?? "" });
           else if (findings !== undefined)
-            tell({ type: "test", file: test.module.moduleId, name: test.fullName, findings });
+            tell({ type: "test", file: test.module.moduleId, id: test.id, name: test.fullName, findings });
         },
       },
     ],
@@ -58,8 +73,9 @@ const vitest = await startVitest(
     },
   },
   {
-    plugins: [{ name: "mutants", enforce: "pre", load: (id) => texts[id.split("?")[0] ?? ""] }],
+    plugins: [mutantsInSources],
     server: { watch: null },
+    ...(config === undefined ? {} : { test: await readConfig(config) }),
   },
 );
 const modules = vitest.state.getTestModules();

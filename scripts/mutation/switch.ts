@@ -98,7 +98,9 @@ export default class SwitchRunner extends TestRunner {
 
   override async onBeforeRunTask(test: RunnerTestCase): Promise<void> {
     await super.onBeforeRunTask(test);
-    if (this.#setup.from !== undefined) return;
+    const { only, from } = this.#setup;
+    if (only !== undefined && !only.includes(test.id)) test.mode = "skip";
+    if (from !== undefined || test.mode === "skip") return;
     const run: TestRun = {
       ...{ waitMs: 0, computeMs: 0, queue: undefined, isOver: false, killed: [], passed: [], skipped: [], doubtful: 0 },
       outside: this.#setup.mutants.filter((each) => this.#shared.hit[each] === 1),

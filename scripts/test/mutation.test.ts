@@ -49,7 +49,9 @@ async function outcomesOf(source: string, tests: string): Promise<Record<string,
     stageEnded: () => undefined,
     note: (number, outcome) => {
       const { start, end, replacement } = mutants.get(number) as Mutant;
-      outcomes[`${source.slice(start, end)} -> ${replacement}`] = outcome;
+      const { test, ...told } = outcome;
+      if (test !== undefined) expect(test).toBe(file);
+      outcomes[`${source.slice(start, end)} -> ${replacement}`] = told;
     },
   });
   return outcomes;

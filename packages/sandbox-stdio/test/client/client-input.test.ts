@@ -85,6 +85,25 @@ describe("keys", () => {
     expect(told("quiet")).toHaveLength(2);
   });
 
+  test.each([
+    [100, 4_000],
+    [2_500, 5_500],
+  ])(
+    "C: a key %i ms after one that was answered is told of %i ms after that one, with a second for its ping",
+    (at, due) => {
+      const { client, say, told, wait } = attached();
+      client.type(bytes("a"));
+      wait(50);
+      say({ type: "pong" });
+      wait(at - 50);
+      client.type(bytes("b"));
+      wait(due - at - 1);
+      expect(told("quiet")).toEqual([]);
+      wait(1);
+      expect(told("quiet")).toHaveLength(1);
+    },
+  );
+
   test("C4: a key that is not answered for 5 s makes it reconnect, and sends the key again; it waits 10 s the next time", () => {
     const { client, greet, say, sockets, texts, typed, wait } = attached();
     /** A key that nothing answers, up to the reconnection. */
@@ -125,6 +144,7 @@ describe("keys", () => {
     say({ type: "pong" });
     expect(times).toEqual([]);
     wait(2);
+    say({ type: "pong" });
     say({ type: "pong" });
     expect(times).toEqual([42]);
     time();

@@ -29,6 +29,7 @@ describe("acknowledging", () => {
     expect(texts("ack")).toEqual([]);
     wait(1);
     expect(texts("ack")).toEqual([ack(3)]);
+    client.processed(3);
     wait(10_000);
     expect(texts("ack").length).toBe(1);
   });

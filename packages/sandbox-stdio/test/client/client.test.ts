@@ -68,6 +68,12 @@ describe("coming", () => {
     expect(client.state).toEqual({ phase: "ended", end: { kind: "refused", code: 1006, reason } });
   });
 
+  test("R11a: told how long it may try, it says that in seconds below two minutes", () => {
+    const { client, cut } = attached({}, { giveUpMs: 60_000 });
+    for (let i = 0; i < 100 && client.state.phase !== "ended"; i += 1) cut();
+    expect(JSON.stringify(client.state)).toMatch(/"gave up after (6\d|7\d) s: cut"/);
+  });
+
   test("R11a: a greeting begins its patience anew", () => {
     const { client, greet, socket, wait } = attached({}, { giveUpMs: 20_000 });
     for (let i = 0; i < 10; i += 1) {
@@ -109,6 +115,21 @@ describe("coming", () => {
 });
 
 describe("a connection that breaks often", () => {
+  test("told to try now, it does not wait, and makes no second connection where it is making one", () => {
+    const { client, sockets, socket, phases } = attached();
+    socket().events.closed(1006, "cut");
+    for (let i = 0; i < 2; i += 1) client.retryNow();
+    expect([sockets.length, phases().at(-1)]).toEqual([2, "connecting"]);
+  });
+
+  test("R11: what was attached for a while comes back as soon as at first, however often it had failed", () => {
+    const { greet, cut, wait } = attached();
+    const waits = [cut(), cut(), cut()];
+    greet();
+    wait(30_000);
+    expect([waits[2] === waits[0], cut()]).toEqual([false, waits[0]]);
+  });
+
   test("R11: a client that was greeted never gives up by itself, and waits longer each time up to 15 s", () => {
     const { client, cut } = attached({}, { firstAttempts: 1 });
     const waits = Array.from({ length: 10 }, () => cut());

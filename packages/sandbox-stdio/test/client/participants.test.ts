@@ -9,6 +9,7 @@ import {
   isYourOther,
   keyboardStateOf,
   keyboardWords,
+  mayGiveTo,
   mayType,
   nameOf,
   otherDrivers,
@@ -20,6 +21,7 @@ import {
   type ServerMessage,
   stoppingWords,
   yieldsKeyboard,
+  yourAsk,
 } from "../../src/index.ts";
 import { hello } from "../support/hello.ts";
 
@@ -115,6 +117,42 @@ describe("the keyboard", () => {
 
   test("can be given to the other drivers", () => {
     expect(otherDrivers(people(ann))).toEqual([bob]);
+  });
+
+  test("K15: is given by its holder to a driver, and to a viewer that asks by whoever may type", () => {
+    const cleoAsks: ServerMessage = { type: "stdin_request", id: "c" };
+    const mayGive = (you: Participant, before: Partial<Hello> = {}, ...messages: ServerMessage[]) => {
+      const { after } = hear(people(you, before), ...messages);
+      return ["a", "b", "c", "nobody"].filter((id) => mayGiveTo(after, id)).join("");
+    };
+    expect([mayGive(ann), mayGive(ann, {}, cleoAsks)]).toEqual(["b", "bc"]);
+    expect([mayGive(bob, {}, cleoAsks), mayGive(cleo, { holder: "c" }, cleoAsks)]).toEqual(["", "ab"]);
+    const shared = { mode: "collaborative", holder: "" } as const;
+    expect([mayGive(bob, shared), mayGive(bob, shared, cleoAsks)]).toEqual(["", "c"]);
+    expect(mayGive(cleo, shared, { type: "stdin_request", id: "b" })).toBe("");
+  });
+
+  test("K12: is one person's alone while an ask of several is taken, and that ask is told with its taker", () => {
+    const ask = (id: string, secret: boolean): ServerMessage => ({ type: "ask", id, writer: "w", reason: "r", secret });
+    const before = people(ann, { mode: "collaborative", holder: "" });
+    const { after: asked } = hear(before, ask("1", false), ask("2", true));
+    const { after } = hear(asked, { type: "ask_state", id: "2", by: "b" }, { type: "stdin_holder", id: "b" });
+    expect(after.asks.map(({ id, by }) => [id, by])).toEqual([
+      ["1", undefined],
+      ["2", "b"],
+    ]);
+    expect([before, asked, after].map(keyboardStateOf)).toEqual(["shared", "shared", "taken"]);
+    const taken = hear(after, { type: "ask_state", id: "1", by: "a" }).after;
+    expect([yourAsk(after), yourAsk(taken)?.id]).toEqual([undefined, "1"]);
+    expect(hear(taken, { type: "ask_state", id: "1", answer: "done" }).after.asks.map(({ id }) => id)).toEqual(["2"]);
+  });
+
+  test("a line is taken to be shown until the process says otherwise", () => {
+    const before = people(ann);
+    expect([before.echo, followParticipants(before, { type: "echo", on: false, offset: 0 }).echo]).toEqual([
+      true,
+      false,
+    ]);
   });
 });
 

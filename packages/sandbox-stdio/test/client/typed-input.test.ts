@@ -63,6 +63,7 @@ test.each<[string, Step[], string, boolean?]>([
 
 test("I4: whether the program has the beginning of a line is known", () => {
   const input = new TypedInput(() => false);
+  expect(input.isLineSent).toBe(false);
   input.decide(encode("ls -"), true, 0);
   expect(input.isLineSent).toBe(true);
   input.decide(encode("\x1b[A"), true, 1);
@@ -81,4 +82,13 @@ test("I4a: a paste's markers are found wherever they are cut", () => {
     ];
     expect(fates(steps).at(-1)).toBe("keep");
   }
+});
+
+test("I4a: a paste ends by its whole marker alone, and keys that begin alike are none", () => {
+  const text = (middle: string) => steps([`${PASTE}one`, 10], [middle, 10], ["-x", 5_000]);
+  expect(fates(text("[201~")).at(-1)).toBe("keep");
+  expect(fates(text("\x1b[20~")).at(-1)).toBe("keep");
+  expect(fates(text(PASTED)).at(-1)).toBe("discard");
+  // The key F9, after a marker that was never finished.
+  expect(fates(steps(["\x1b[200a", 10], ["\x1b[20~", 10], ["-x", 5_000])).at(-1)).toBe("discard");
 });

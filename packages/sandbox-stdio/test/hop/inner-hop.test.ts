@@ -233,4 +233,34 @@ describe("H20a, X8: a stop", () => {
     bell.stopping();
     expect(bell.nextMs(SILENT)).toBe(NEVER);
   });
+
+  test("leaves the process attended for as long as the clients of a parked object have places", () => {
+    const bell = new WakeupSchedule();
+    const until = [bell.keptUntilMs];
+    for (const seconds of [60, 0, 30]) {
+      bell.park(parked(seconds), 1_000);
+      until.push(bell.keptUntilMs);
+    }
+    bell.answered();
+    expect([...until, bell.keptUntilMs]).toEqual([-NEVER, 61_000, -NEVER, 31_000, -NEVER]);
+  });
+});
+
+test("X8: what the bridge says of the process is known behind the hop: title, commands, how long is left", () => {
+  const { hop, peer } = joined();
+  hop.server?.note({ type: "title", title: "make" });
+  hop.server?.note({ type: "command_end", to: 5, exit: 1 });
+  hop.server?.note({ type: "stopping", seconds: 30 });
+  hop.flush();
+  expect([hop.session.title, hop.session.programs.commandEnds]).toEqual(["make", [{ to: 5, exit: 1 }]]);
+  expect(peer.of("stopping")).toEqual([{ type: "stopping", seconds: 30 }]);
+  const left = [500, 1_000, 28_500, 5_000].map((ms) => {
+    hop.bridge.clock.ms += ms;
+    return hop.session.secondsLeft;
+  });
+  expect(left).toEqual([30, 29, 0, 0]);
+  // The bridge's next connection says the title again, and nothing of commands that were not marked.
+  hop.bridge.session.title = "top";
+  const next = hop.restarted().connect().flush();
+  expect([next.hello?.title, next.hello?.marked, next.inner.isMarked]).toEqual(["top", undefined, false]);
 });

@@ -191,6 +191,41 @@ describe("counting", () => {
     }
   });
 
+  test("L10a: an acknowledgement is weighty from 16 KiB on, or with a snapshot, however far the output is", () => {
+    const window = new Window(0);
+    window.sent(60_000, 0);
+    expect([16_383, 32_767, 32_768].map((offset) => window.ack(offset, 1))).toEqual([false, true, false]);
+    window.drew(32_768, 100);
+    expect([window.inFlight(60_000), window.ack(32_768, 2), window.inFlight(60_000)]).toEqual([27_332, true, 27_232]);
+  });
+
+  test("W5: a round trip is that of the last bytes, and of the oldest less 50 ms where few are acknowledged", () => {
+    const times: number[] = [];
+    const window = new Window(0, undefined, "driver", { acknowledged: (ms) => times.push(ms), gap: () => undefined });
+    window.sent(30_000, 0);
+    window.sent(65_536, 30);
+    window.ack(65_536, 40);
+    window.sent(65_636, 100);
+    window.sent(65_736, 120);
+    window.ack(65_736, 160);
+    window.ack(65_737, 170);
+    expect(times).toEqual([10, 10]);
+  });
+
+  test("nothing waits for a client that has missed output, until 10 s after it acknowledged past the gap", () => {
+    const window = new Window(0);
+    const keepsUp = (sent: number, sentMs: number, ...atMs: number[]) => {
+      window.sent(sent, sentMs);
+      window.ack(sent, sentMs + 10);
+      return atMs.map((ms) => window.keepsUp(ms));
+    };
+    expect([window.keepsUp(0), keepsUp(100, 0, 10, 209, 210)]).toEqual([false, [true, true, false]]);
+    window.skipped(100, 200);
+    expect(window.keepsUp(20)).toBe(false);
+    expect(keepsUp(300, 30, 40)).toEqual([false]);
+    expect(keepsUp(400, 10_000, 10_039, 10_040)).toEqual([false, true]);
+  });
+
   test("F5: a frame is at most an eighth of the window, also a viewer's", () => {
     const [driver, viewer] = [new Window(0), new Window(0, undefined, "viewer")];
     expect([driver.bytes, driver.frameBytes, viewer.frameBytes]).toEqual([65_536, 8_192, 8_192]);

@@ -229,3 +229,31 @@ test("N1: attention goes to clients that are here and speak stdio.v1, once", () 
   hop.flush();
   expect([...here, late].map(({ peer }) => peer.of("attention"))).toEqual([[attention], [], []]);
 });
+
+test("H16: a write that no hop has carried can be withdrawn and is never typed; one that was sent can't", async () => {
+  const { hop, client } = calling();
+  hop.cut();
+  const first = hop.inner.write(client, { bytes: "one" });
+  first.withdraw();
+  expect(await first.answer).toEqual({ type: "fault" });
+  hop.connect().flush();
+  const second = hop.inner.write(client, { bytes: "two" });
+  for (const { withdraw } of [first, second]) withdraw();
+  await settle(hop);
+  expect(await second.answer).toMatchObject({ type: "written", from: 0, to: 3 });
+  expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("two");
+});
+
+test("H16, H17: calls that are given up fail at once, and what the bridge answers later counts for nothing", async () => {
+  const ports = { ...NO_PROGRAMS, answer: () => bytes("{}") };
+  const { hop, client } = calling({}, ports);
+  const { answer: typed } = hop.inner.write(client, { bytes: "once" });
+  const asked = [hop.inner.ask({ about: "commands" }), hop.inner.ask({ about: "commands" })];
+  hop.inner.giveUpCalls();
+  expect([await typed, ...(await Promise.all(asked.map(({ answer }) => answer)))]).toEqual([
+    ...[{ type: "fault" }, undefined, undefined],
+  ]);
+  const again = hop.inner.ask({ about: "commands" });
+  await settle(hop);
+  expect([await again.answer, hop.byes]).toEqual([bytes("{}"), []]);
+});
