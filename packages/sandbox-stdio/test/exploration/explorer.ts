@@ -111,7 +111,24 @@ class Histories {
 }
 
 function digest(text: string): string {
-  return hash("md5", text, "base64");
+  return hash("md5", text, "latin1");
+}
+
+/** With how few faults each state was reached. In several maps: one holds at most 2^24. */
+class States {
+  readonly #maps = Array.from({ length: 16 }, () => new Map<string, number>());
+
+  get size(): number {
+    return this.#maps.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** @returns Whether it is the first time with so few faults. */
+  isNew(state: string, faults: number): boolean {
+    const map = this.#maps[state.charCodeAt(0) % 16];
+    if (map === undefined || (map.get(state) ?? Number.POSITIVE_INFINITY) <= faults) return false;
+    map.set(state, faults);
+    return true;
+  }
 }
 
 class Merged extends Error {}
@@ -120,8 +137,7 @@ export class Explorer {
   readonly #plan: Plan;
   readonly #faults: readonly Fault[];
   readonly #onRun: ((trace: readonly string[], faults: string) => void) | undefined;
-  /** With how few faults each state was reached. */
-  readonly #seen = new Map<string, number>();
+  readonly #seen = new States();
   #runs = 0;
   #merged = 0;
 
@@ -187,9 +203,7 @@ export class Explorer {
         if (!applyTo(simulation, calm, histories, next.fault)) throw new Merged();
       }
       if (applied < placements.length) return;
-      const { state } = histories;
-      if ((this.#seen.get(state) ?? Number.POSITIVE_INFINITY) <= applied) throw new Merged();
-      this.#seen.set(state, applied);
+      if (!this.#seen.isNew(histories.state, applied)) throw new Merged();
       fresh.push(boundary);
     };
     const faults = placements.map(({ boundary: at, fault }) => `${fault.name} at ${at}`).join(", ");

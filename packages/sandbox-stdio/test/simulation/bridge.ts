@@ -402,7 +402,7 @@ export function nameOf(who: number, role: Role): string {
 }
 
 function whoOf(client: ClientRecord): number {
-  const who = /^(?:driver|viewer) ([0-3])(?: \(\d+\))?$/.exec(client.name)?.[1];
+  const who = /^(?:driver|viewer) ([0-4])(?: \(\d+\))?$/.exec(client.name)?.[1];
   if (who === undefined) throw new Error(`input of ${client.name} reached the process`);
   return Number(who);
 }

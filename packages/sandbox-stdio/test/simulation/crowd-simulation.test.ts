@@ -17,7 +17,7 @@ function crowdPlan(seed: number): Plan {
   const drivers = 1 + (seed % 2);
   const delivery = seed % 8 >= 6 ? ("lossless" as const) : ("live" as const);
   const parties = Array.from({ length: drivers + 3 }, (_, i) => ({
-    ...{ who: i % 4, role: i < drivers ? ("driver" as const) : ("viewer" as const) },
+    ...{ who: i, role: i < drivers ? ("driver" as const) : ("viewer" as const) },
     ...{ delivery: i < drivers ? delivery : ("live" as const) },
     ...{ inputBytes: 1, pieceBytes: 1, pauseMs: 0, dealMs },
   }));

@@ -60,7 +60,7 @@ export function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** Byte `n` of what driver `who` (0 to 3) writes: whose it is in the two high bits. */
+/** Byte `n` of what party `who` (0 to 7) writes: whose it is in the three high bits. */
 export function inputByte(who: number, n: number): number {
-  return (who << 6) | (mix(n * 4 + who) & 0x3f);
+  return (who << 5) | (mix(n * 8 + who) & 0x1f);
 }

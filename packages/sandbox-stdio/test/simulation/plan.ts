@@ -76,7 +76,7 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
     const inputBytes = role === "viewer" ? random.pick([0, 500]) : random.scale(1, isLarge ? mostInput : 60_000);
     const pieceBytes = Math.min(100_000, Math.ceil(inputBytes / random.scale(1, 60)));
     parties.push({
-      who: i % 4,
+      who: i,
       role,
       delivery: role === "viewer" || random.chance(0.15) ? "live" : delivery,
       inputBytes,

@@ -60,7 +60,7 @@ function readQuery(query: ReadonlyMap<string, string>) {
 export class Simulation {
   readonly plan: Plan;
   readonly #world: Chance;
-  readonly #written: Written[] = [0, 1, 2, 3].map(() => ({ end: 0, rebirths: [] }));
+  readonly #written: Written[] = [0, 1, 2, 3, 4].map(() => ({ end: 0, rebirths: [] }));
   readonly bridge: SimBridge;
   readonly parties: Party[];
   readonly #plains: PlainParty[] = [];
