@@ -68,7 +68,7 @@ const PARTS: readonly Part[] = [
     name: "exploration",
     about:
       "every placement of one fault of all kinds, and of two plain ones, in small exchanges; bugs that 20,000 seeds miss",
-    minutes: 60,
+    minutes: 75,
     args: unitFile("sandbox-stdio", "test/exploration/"),
     env: { EXPLORE: "whole", MUTANT_SEEDS: "20000" },
     dependsOn: [`${CORE_TESTS}/exploration`, `${CORE_TESTS}/exploration/explore-one.ts`],
