@@ -102,32 +102,62 @@ class Histories {
     return this.#timers;
   }
 
-  get state(): string {
+  get state(): Buffer {
     const heard = [...this.#heard].sort().flat();
     const links = this.#connections.map((connection) => connection.state);
     const common = [this.#time.now, this.#timersSoFar, this.#calm.lives];
-    return digest(JSON.stringify([common, heard, links, this.#time.agenda]));
+    return hash("md5", JSON.stringify([common, heard, links, this.#time.agenda]), "buffer");
   }
 }
 
 function digest(text: string): string {
-  return hash("md5", text, "latin1");
+  return hash("md5", text, "base64");
 }
 
-/** With how few faults each state was reached. In several maps: one holds at most 2^24. */
-class States {
-  readonly #maps = Array.from({ length: 16 }, () => new Map<string, number>());
+const FREE = 0xff;
 
-  get size(): number {
-    return this.#maps.reduce((sum, { size }) => sum + size, 0);
-  }
+/** With how few faults each state was reached: a table by 64 bits of their names, as there are tens of millions. */
+class States {
+  size = 0;
+  #low = new Uint32Array(2 ** 16);
+  #high = new Uint32Array(2 ** 16);
+  #faults = new Uint8Array(2 ** 16).fill(FREE);
 
   /** @returns Whether it is the first time with so few faults. */
-  isNew(state: string, faults: number): boolean {
-    const map = this.#maps[state.charCodeAt(0) % 16];
-    if (map === undefined || (map.get(state) ?? Number.POSITIVE_INFINITY) <= faults) return false;
-    map.set(state, faults);
+  isNew(state: Buffer, faults: number): boolean {
+    const [low, high] = [state.readUInt32LE(0), state.readUInt32LE(4)];
+    const at = this.#find(low, high);
+    const before = this.#faults[at] ?? FREE;
+    if (before <= faults) return false;
+    this.#set(at, low, high, faults);
+    if (before === FREE) this.size += 1;
+    if (this.size > 0.7 * this.#faults.length) this.#grow();
     return true;
+  }
+
+  /** Where it is, or is to be. */
+  #find(low: number, high: number): number {
+    const mask = this.#faults.length - 1;
+    let at = low & mask;
+    while (this.#faults[at] !== FREE && (this.#low[at] !== low || this.#high[at] !== high)) at = (at + 1) & mask;
+    return at;
+  }
+
+  #set(at: number, low: number, high: number, faults: number): void {
+    this.#low[at] = low;
+    this.#high[at] = high;
+    this.#faults[at] = faults;
+  }
+
+  #grow(): void {
+    const [lows, highs, faults] = [this.#low, this.#high, this.#faults];
+    this.#low = new Uint32Array(2 * lows.length);
+    this.#high = new Uint32Array(2 * lows.length);
+    this.#faults = new Uint8Array(2 * lows.length).fill(FREE);
+    for (const [i, count] of faults.entries()) {
+      const [low = 0, high = 0] = [lows[i], highs[i]];
+      if (count !== FREE) this.#set(this.#find(low, high), low, high, count);
+    }
   }
 }
 
