@@ -41,8 +41,8 @@ export function Dialog({ title, onClose, children, className = "" }: DialogProps
         event.preventDefault();
         onClose();
       }}
-      // Only the backdrop is the dialog itself; its content covers the rest.
-      onClick={(event) => event.target === dialog.current && onClose()}
+      // Only the backdrop is the dialog itself; its content covers the rest. The end of the double click that opened it closes nothing.
+      onClick={(event) => event.target === dialog.current && event.detail < 2 && onClose()}
     >
       <div className="sbx-dialog-content">
         <h2 id={id}>{title}</h2>
