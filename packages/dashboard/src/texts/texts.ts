@@ -16,7 +16,7 @@ export const ENGLISH = {
     anonymous:
       "A shell in your own sandbox. It keeps running while you are away: close this tab or lose the network, and continue on any device.",
     firstSteps:
-      "Log in to start. “Sessions” (Ctrl+Shift+P) lists sessions and commands: tabs, panes, settings. Drop files to upload them.",
+      "In the shell, “Sessions” (Ctrl+Shift+P) lists sessions and commands: tabs, panes, settings. Drop files to upload them.",
     unreachable: "Cannot reach the server",
     tryAgain: "Try again",
     offline: "Offline",

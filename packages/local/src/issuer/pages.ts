@@ -11,7 +11,7 @@ const STYLE = `
   --text: light-dark(#1e2026, #e3e4e9); --faint: light-dark(#5c606c, #9b9eaa); --line: light-dark(#cfd2da, #3a3d47);
   --accent: light-dark(#2456d6, #3566e3); --ring: light-dark(#2456d6, #8ab0ff); }
 body { margin: 0; display: grid; place-items: center; min-height: 100dvh; background: light-dark(#f0f1f3, #0f1013); color: var(--text); }
-main { box-sizing: border-box; width: min(26rem, calc(100vw - 24px)); padding: 24px 32px; border-radius: 12px;
+main { box-sizing: border-box; width: min(416px, calc(100vw - 24px)); padding: 24px 32px; border-radius: 12px;
   background: light-dark(#ffffff, #17181c); box-shadow: 0 0 0 1px light-dark(#e0e1e6, #2a2c33), 0 12px 32px rgb(0 0 0 / 18%); }
 h1 { font-size: 17px; font-weight: 600; margin: 0 0 6px; }
 p { margin: 0; color: var(--faint); }
@@ -19,6 +19,8 @@ label { display: block; margin-top: 16px; font-weight: 500; }
 input { display: block; font: inherit; width: 100%; box-sizing: border-box; margin-top: 4px; padding: 6px 12px; color: inherit;
   border: 1px solid var(--line); border-radius: 6px; background: light-dark(#ffffff, #121317); }
 .row { display: flex; gap: 8px; margin-top: 16px; flex-wrap: wrap; }
+.row > button { flex: 1; }
+.row > button:not([name]) { flex-basis: 100%; }
 button { font: inherit; padding: 6px 16px; border: 1px solid var(--line); border-radius: 6px;
   background: light-dark(#ebecf0, #24262d); color: inherit; cursor: pointer; }
 button:not([name]) { border-color: transparent; background: var(--accent); color: #ffffff; font-weight: 500; }
