@@ -149,6 +149,7 @@ export const ENGLISH = {
     hasKeyboard: "has the keyboard",
     typed: (text: string) => `typed ${text}`,
     asked: (name: string) => `Asked ${name}: waiting`,
+    notNow: (name: string) => `${name}: not now`,
     readOnly: (why: string) => `Read only: ${why}`,
     share: "Share",
   },
