@@ -210,6 +210,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           onOpen={actions.show}
           people={() => live.sessionOf()?.room.getState().people}
           isRecorded={() => live.sessionOf()?.connection.recording !== undefined}
+          ports={() => live.sessionOf()?.offer.ports ?? []}
           onClose={() => setDialog(undefined)}
         />
       )}

@@ -206,6 +206,7 @@ export const ENGLISH = {
   server: {
     label: (port: number) => `A web server started on port ${port}`,
     open: (port: number) => `Open ${port}`,
+    openPort: (port: number) => `Open port ${port}`,
   },
   question: {
     open: (to: string) => `Open ${to}?`,
