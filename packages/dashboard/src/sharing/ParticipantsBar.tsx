@@ -15,6 +15,7 @@ import {
   personKey,
   personsOf,
   soleTypistOf,
+  yourAsk,
   yieldsKeyboard,
 } from "sandbox-stdio/core";
 import { useTexts } from "../texts/texts-context.ts";
@@ -248,6 +249,8 @@ function KeyboardButtons({ room, done, people, hasRequested, mayTake }: Keyboard
   const words = useTexts().keyboard;
   const keyboard = keyboardStateOf(people);
   if (keyboard === "yours") {
+    // The ask itself offers it, with what the program is told.
+    if (yourAsk(people) !== undefined) return null;
     return <Button words={words.release} title={words.releaseTitle} act={done(() => room.release())} />;
   }
   if (keyboard === "free") {

@@ -179,8 +179,10 @@ export const ENGLISH = {
     secretNow: "Only the length of what you type is recorded.",
     echo: "The terminal shows what you type, and that is kept.",
     take: "Take the keyboard",
-    back: "Give back",
     decline: "Decline",
+    /** Of one that this person has taken. */
+    done: "Done, give back",
+    undone: "Give back without doing it",
     title: {
       take: "Type alone until you give the keyboard back",
       back: "The program goes on",

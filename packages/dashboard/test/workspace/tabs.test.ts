@@ -60,6 +60,21 @@ test("a program that asks for a person in another tab is told in this one, with 
   await tab(page, "main").waitFor();
 });
 
+test("an ask that was taken is given back as done or as not done, and its warning is marked", async () => {
+  const page = await browser.attached();
+  const [connection] = browser.server.process("main").connections;
+  const ask = { id: "1", writer: "deploy-bot", reason: "The passphrase", secret: true, seconds: 900 };
+  connection?.send({ type: "ask", ...ask });
+  await page.page.getByRole("button", { name: "Take the keyboard" }).waitFor();
+  connection?.send({ type: "ask_state", id: "1", by: "client-1" });
+  connection?.send({ type: "stdin_holder", id: "client-1" });
+  const notice = page.page.getByRole("region", { name: "deploy-bot asks for you: The passphrase" });
+  await notice.getByText("The terminal shows what you type, and that is kept.").waitFor();
+  expect(await notice.locator(".sbx-warning svg").count()).toBe(1);
+  expect(await notice.getByRole("button").allTextContents()).toEqual(["Done, give back", "Give back without doing it"]);
+  expect(await page.page.getByRole("button", { name: "Release" }).count()).toBe(0);
+});
+
 test("equal names are numbered, and are the same on tab, pane, bar, menu and list; ids are in tooltips alone", async () => {
   const page = await browser.attached("/?sandbox=default&session=web-aaaaaaaa&renderer=dom");
   browser.server.process("web-aaaaaaaa").print(prompt("/root"));
