@@ -197,7 +197,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           )}
         </Panes>
       )}
-      <PageNotices {...{ workspace, facts: live.facts, titleOf, onCommand: run, onShow: actions.show, onDone }} />
+      <PageNotices {...{ workspace, live, titleOf, onCommand: run, onShow: actions.show, onDone }} />
       <div className="sbx-status" ref={setStatusPlace} />
       {dialog === undefined ? null : (
         <PageDialogs

@@ -252,6 +252,7 @@ export class TerminalSession {
     if (local === undefined) return;
     this.offer.dismiss();
     this.guard.followText({ kind: "local", local });
+    this.screen.focus();
   }
 
   /** Whether the page shows this session. */

@@ -41,7 +41,10 @@ export function Asks({ room, people, onDone }: AsksProps) {
         ) : null}
         {by === undefined || isYours ? (
           <div className="sbx-answers">
-            <button className="sbx-button sbx-primary" {...(isYours ? button("back", "done") : button("take", "take"))} />
+            <button
+              className="sbx-button sbx-primary"
+              {...(isYours ? button("back", "done") : button("take", "take"))}
+            />
             <button className="sbx-button" {...button("decline", isYours ? "undone" : "decline")} />
           </div>
         ) : (

@@ -15,8 +15,8 @@ import {
   personKey,
   personsOf,
   soleTypistOf,
-  yourAsk,
   yieldsKeyboard,
+  yourAsk,
 } from "sandbox-stdio/core";
 import { useTexts } from "../texts/texts-context.ts";
 import { TAKE_KEY } from "./hand-over-key.ts";

@@ -63,7 +63,8 @@ test("the files panel leaves twenty columns of a narrow pane, and covers a phone
 test("the files panel has the focus when it opens, and Escape closes it and leads back to the terminal", async () => {
   const page = await browser.attached();
   await page.page.route("**/run", async (route) => {
-    const stdout = (route.request().postDataJSON() as { cmd: string }).cmd === "pwd" ? "/srv\n" : "//\0d/srv/a\0f/srv/b\0";
+    const stdout =
+      (route.request().postDataJSON() as { cmd: string }).cmd === "pwd" ? "/srv\n" : "//\0d/srv/a\0f/srv/b\0";
     await route.fulfill({ json: { stdout, stderr: "", exit: { code: 0 } } });
   });
   await page.type("");

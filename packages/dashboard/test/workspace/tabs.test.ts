@@ -60,6 +60,26 @@ test("a program that asks for a person in another tab is told in this one, with 
   await tab(page, "main").waitFor();
 });
 
+test("sessions that a restart of the server has ended are marked, and all start again in their folders at once", async () => {
+  const page = await browser.attached();
+  browser.server.process("main").print(prompt("/srv/app"));
+  await newTab(page, "/srv/src");
+  await newTab(page, "/opt/lib");
+  await expect.poll(() => names(page)).toEqual(["main", "src", "lib"]);
+  const before = browser.server.attaches.length;
+  browser.server.processes.clear();
+  browser.server.cut();
+  for (const name of ["main", "src", "lib"]) await tab(page, `no longer exists ${name}`).waitFor();
+  await page.page.getByRole("region", { name: "3 sessions here no longer exist" }).waitFor();
+  browser.server.goneFolder = "/opt/lib";
+  await page.button("Start all again");
+  await expect.poll(() => page.page.locator(".sbx-sign").count()).toBe(0);
+  await expect.poll(() => page.page.locator('.sbx-terminal[data-state="attached"]').count()).toBe(3);
+  const folders = browser.server.attaches.slice(before).map((query) => query.get("cwd"));
+  // Where the folder is gone too, where its shells begin.
+  expect(folders.filter((cwd) => cwd !== null).sort()).toEqual(["/opt/lib", "/srv/app", "/srv/src"]);
+});
+
 test("an ask that was taken is given back as done or as not done, and its warning is marked", async () => {
   const page = await browser.attached();
   const [connection] = browser.server.process("main").connections;
