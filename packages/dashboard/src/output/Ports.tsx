@@ -19,7 +19,8 @@ export function Ports({ offer, onOpen }: PortsProps) {
       aria-label={words.openPort(port)}
       onClick={() => onOpen(port)}
     >
-      <Globe size={14} aria-hidden /> {port}
+      <Globe size={14} aria-hidden />
+      {port}
     </button>
   ));
 }
