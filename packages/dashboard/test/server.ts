@@ -125,6 +125,8 @@ export class PageServer {
   unheard = 0;
   /** What the next attaches are refused with. */
   refusal: { code: number; reason: string; retry: Retry } | undefined;
+  /** A folder that is not there: nothing starts in it. */
+  goneFolder: string | undefined;
   /** Announced before `hello`, which then waits for {@link startContainer}. */
   isStarting = false;
   logBytes = 1024 * 1024;
@@ -329,6 +331,10 @@ export class PageServer {
     webSocket.on("error", () => undefined); // A cut in the middle of a frame: the close says it again.
     if (this.refusal !== undefined) {
       connection.bye(this.refusal.code, this.refusal.reason, this.refusal.retry);
+      return;
+    }
+    if (this.goneFolder !== undefined && params.get("cwd") === this.goneFolder) {
+      connection.bye(CLOSE.cannotStart, `bad_cwd: Cannot enter ${this.goneFolder}`, "never");
       return;
     }
     if (this.isStarting) {

@@ -22,6 +22,8 @@ export type PageDialogsProps = {
   readonly people: () => Participants | undefined;
   /** Whether the session of the current pane is recorded. */
   readonly isRecorded: () => boolean;
+  /** Of web servers in the current pane. */
+  readonly ports: () => readonly number[];
   readonly onClose: () => void;
 };
 
@@ -59,6 +61,7 @@ export function PageDialogs({
   onOpen,
   people,
   isRecorded,
+  ports,
   onClose,
 }: PageDialogsProps) {
   const { rights, workspace } = state;
@@ -96,6 +99,7 @@ export function PageDialogs({
           onRename={(of, name) => void workspace.rename(of, name)}
           may={may}
           mayEnd={rights.mayShare}
+          ports={ports()}
           onOpen={onOpen}
           onCommand={onCommand}
           onClose={onClose}

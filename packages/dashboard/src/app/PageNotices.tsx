@@ -2,16 +2,16 @@
 
 import { type ReactNode, useEffect, useState } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
-import type { PageFacts } from "../session/terminal-props.ts";
 import { useTexts } from "../texts/texts-context.ts";
-import { allTargets, type PaneId, paneIdOf, targetsOf } from "../workspace/layout.ts";
+import { allTargets, paneIdOf, targetsOf } from "../workspace/layout.ts";
 import type { Closed, Workspace } from "../workspace/workspace.ts";
+import type { LiveSessions } from "./use-live-sessions.ts";
 
 const SHOWN_MS = 8_000;
 
 type PageNoticesProps = {
   readonly workspace: Workspace;
-  readonly facts: Readonly<Record<PaneId, PageFacts>>;
+  readonly live: LiveSessions;
   readonly titleOf: (target: SessionTarget) => string;
   readonly onCommand: (command: { readonly do: "reopen" }) => void;
   readonly onShow: (target: SessionTarget, how: "here") => void;
@@ -19,8 +19,9 @@ type PageNoticesProps = {
   readonly onDone: () => void;
 };
 
-export function PageNotices({ workspace, facts, titleOf, onCommand, onShow, onDone }: PageNoticesProps) {
+export function PageNotices({ workspace, live, titleOf, onCommand, onShow, onDone }: PageNoticesProps) {
   const { desk: words, people } = useTexts();
+  const { facts } = live;
   const { layout, closed, elsewhere } = workspace.getState();
   const last = useLately(closed);
   /** For how many the offer was declined. */
@@ -28,6 +29,15 @@ export function PageNotices({ workspace, facts, titleOf, onCommand, onShow, onDo
   const current = layout.tabs[layout.current];
   const seen = new Set(current === undefined ? [] : targetsOf(current.root).map(paneIdOf));
   const asking = allTargets(layout).filter((target) => !seen.has(paneIdOf(target)));
+  // One is told by its own card.
+  const gone = allTargets(layout)
+    .map(paneIdOf)
+    .filter((id) => facts[id]?.isGone);
+  const [left, setLeft] = useState(0);
+  const startAll = () => {
+    for (const id of gone) live.sessionOf(id)?.connection.startAgain(facts[id]?.shell.cwd);
+    onDone();
+  };
   const isOffered = elsewhere > 0 && elsewhere !== declined;
   return (
     <div className="sbx-page-notices">
@@ -42,6 +52,16 @@ export function PageNotices({ workspace, facts, titleOf, onCommand, onShow, onDo
           </Notice>
         );
       })}
+      {gone.length < 2 || gone.length === left ? null : (
+        <Notice text={words.gone(gone.length)}>
+          <button type="button" className="sbx-button sbx-primary" onClick={startAll}>
+            {words.startAll}
+          </button>
+          <button type="button" className="sbx-button" onClick={() => setLeft(gone.length)}>
+            {words.leave}
+          </button>
+        </Notice>
+      )}
       {last === undefined ? null : (
         <Notice text={words.closed(last.targets.map(titleOf))}>
           <button type="button" className="sbx-button" onClick={() => onCommand({ do: "reopen" })}>

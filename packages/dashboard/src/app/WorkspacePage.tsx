@@ -197,7 +197,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           )}
         </Panes>
       )}
-      <PageNotices {...{ workspace, facts: live.facts, titleOf, onCommand: run, onShow: actions.show, onDone }} />
+      <PageNotices {...{ workspace, live, titleOf, onCommand: run, onShow: actions.show, onDone }} />
       <div className="sbx-status" ref={setStatusPlace} />
       {dialog === undefined ? null : (
         <PageDialogs
@@ -210,6 +210,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           onOpen={actions.show}
           people={() => live.sessionOf()?.room.getState().people}
           isRecorded={() => live.sessionOf()?.connection.recording !== undefined}
+          ports={() => live.sessionOf()?.offer.ports ?? []}
           onClose={() => setDialog(undefined)}
         />
       )}

@@ -37,7 +37,7 @@ export type Run = ((command: WorkspaceCommand, at?: SessionTarget) => void) & {
 /** Commands of a guest, whose page has one session: those of its terminal, and of the page's look. */
 const OF_GUESTS: readonly WorkspaceCommand["do"][] = [
   ...(["settings", "keys", "terminal", "scheme", "zoom"] as const),
-  ...(["paste", "select-all", "secret", "reader"] as const),
+  ...(["port", "paste", "select-all", "secret", "reader"] as const),
 ];
 
 /** Commands that start a session, or change what is in its sandbox. */
@@ -90,6 +90,8 @@ export function useCommands(options: CommandsOptions): Run {
         return id === undefined ? undefined : actions.closePane(id);
       case "terminal":
         return void one?.tools.do(command.shortcut);
+      case "port":
+        return one?.openPort(command.port);
       case "ask":
         return one?.room.answer(command.act, one.room.answerable(command.act) ?? "");
       case "notify":

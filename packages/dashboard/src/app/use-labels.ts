@@ -36,7 +36,7 @@ export function useLabels(workspace: Workspace, facts: Readonly<Record<PaneId, P
   useEffect(() => {
     apart.keep(new Set([...allTargets(layout), ...closed.flatMap(({ targets }) => targets)].map(paneIdOf)));
   }, [apart, layout, closed]);
-  const signOf = (id: PaneId) => (facts[id]?.ask === undefined ? facts[id]?.sign : "asks");
+  const signOf = (id: PaneId) => (facts[id]?.isGone ? "gone" : facts[id]?.ask ? "asks" : facts[id]?.sign);
   const calls = Object.keys(facts).filter((id) => isUrgent(signOf(id))).length;
   return {
     nameOf,

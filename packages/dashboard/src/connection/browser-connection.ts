@@ -60,6 +60,8 @@ export class BrowserConnection {
   #size: { cols: number; rows: number } | undefined;
   #people: Participants | undefined;
   #isLeft = false;
+  /** In which folder the command was last started again. */
+  #cwd: string | undefined;
   /** Whether the attaching client uses no earlier position: there is no second attempt. */
   #isSecondChance = false;
   readonly #stopWatching = new AbortController();
@@ -144,8 +146,9 @@ export class BrowserConnection {
     this.#attach(resume);
   }
 
-  /** Restarts the command under the same session name after its exit. */
-  startAgain(): void {
+  /** Restarts the command under the same session name after its exit. @param cwd Its folder, as far as it still is there. */
+  startAgain(cwd?: string): void {
+    this.#cwd = cwd;
     if (this.state.phase === "ended" && !this.#isLeft) this.#attach(undefined, true);
   }
 
@@ -250,6 +253,7 @@ export class BrowserConnection {
           // A terminal of another size is shown scaled here.
           params.set("fit", "latest");
           if (isStart) params.set("ended", "replace");
+          if (isStart && this.#cwd !== undefined) params.set("cwd", this.#cwd);
           // After a reload the screen is empty: replay the log if it is complete.
           if (resume !== undefined && client.hello === undefined) params.set("offset", "0");
           const address = attachAddress(url, location.href, params, this.#size ?? size?.());
@@ -300,6 +304,11 @@ export class BrowserConnection {
       }
       if (end.kind === "refused") this.#input = this.#client?.suspend();
       if (isPlaceGone) this.#reportInput();
+      if (this.#cwd !== undefined && end.kind === "refused" && end.reason.startsWith("bad_cwd:")) {
+        this.#cwd = undefined;
+        this.#attach(undefined, true);
+        return;
+      }
       if (isPlaceGone && !this.#isSecondChance && this.#client?.hello === undefined) {
         this.#each((listener) => listener.startedOver?.(end.reason));
         this.#attach(undefined, true);

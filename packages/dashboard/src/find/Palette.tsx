@@ -32,6 +32,8 @@ export type PaletteProps = {
   readonly onRename: (target: SessionTarget, name: string) => void;
   readonly may: (command: WorkspaceCommand) => boolean;
   readonly mayEnd: boolean;
+  /** Of web servers in the focused pane. */
+  readonly ports: readonly number[];
   readonly onOpen: (target: SessionTarget, how: Opening) => void;
   readonly onCommand: (command: WorkspaceCommand) => void;
   readonly onClose: () => void;
@@ -50,7 +52,8 @@ export function Palette(props: PaletteProps) {
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const sessions = useSessions(props.sandboxes, watched, ended, connection.unreadable);
-  const commands = paletteCommands(texts, props.open.size > 1, sessions.sandboxes, props.may, useOwnKeys());
+  const hasPanes = props.open.size > 1;
+  const commands = paletteCommands(texts, hasPanes, sessions.sandboxes, props.may, useOwnKeys(), props.ports);
   const matching = found(
     [...sessions.listed.map((one) => sessionEntry(one, props.titleOf(one.target))), ...commands],
     query,

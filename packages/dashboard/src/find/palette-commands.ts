@@ -25,7 +25,7 @@ export const KEY_GROUPS: readonly (readonly [keyof Texts["keySheet"]["groups"], 
 
 export function wordsOfCommand(
   command: WorkspaceCommand,
-  { bar, desk, page, palette, keySheet, settings }: Texts,
+  { bar, desk, page, palette, keySheet, server, settings }: Texts,
 ): string {
   const { command: texts, direction: beside, way: towards } = palette;
   switch (command.do) {
@@ -57,6 +57,8 @@ export function wordsOfCommand(
       return texts.ask[command.act];
     case "zoom":
       return command.by === 1 ? texts.larger : texts.smaller;
+    case "port":
+      return server.openPort(command.port);
     case "own-tab":
       return texts.ownTab;
     case "reader":
@@ -74,16 +76,21 @@ export function wordsOfCommand(
   }
 }
 
-/** @param hasPanes Whether there is another pane. @param startsIn The sandboxes in which this person may start sessions. */
+/**
+ * @param hasPanes Whether there is another pane. @param startsIn The sandboxes in which this person may start sessions.
+ * @param ports Of the focused pane's web servers.
+ */
 export function paletteCommands(
   texts: Texts,
   hasPanes: boolean,
   startsIn: readonly string[],
   may: (command: WorkspaceCommand) => boolean,
   own: OwnKeys = {},
+  ports: readonly number[] = [],
 ): PaletteEntry[] {
   const others = (startsIn.length > 1 ? startsIn : []).map((sandbox): WorkspaceCommand => ({ do: "new", sandbox }));
-  return [...ALL_COMMANDS.slice(1), ...others]
+  const servers = ports.map((port): WorkspaceCommand => ({ do: "port", port }));
+  return [...servers, ...ALL_COMMANDS.slice(1), ...others]
     .filter((command) => may(command) && (hasPanes || !commandIsForOthers(command)))
     .map((command) => entryOf(command, texts, own));
 }

@@ -5,7 +5,13 @@ import type { IDisposable, IMarker, Terminal } from "@xterm/xterm";
 import { findServers, type LocalAddress } from "../terminal/text-links.ts";
 import { Store } from "../ui/store.ts";
 
-export type ServerOfferState = { readonly server: LocalAddress | undefined };
+export type ServerOfferState = {
+  readonly server: LocalAddress | undefined;
+  /** Also those that were dismissed, latest last. */
+  readonly known: readonly LocalAddress[];
+};
+
+const MAX_KNOWN = 4;
 
 export class ServerOffer extends Store<ServerOfferState> {
   readonly #terminal: Terminal;
@@ -18,17 +24,21 @@ export class ServerOffer extends Store<ServerOfferState> {
   #frame: number | undefined;
 
   constructor(terminal: Terminal, hasPreview: (server: LocalAddress) => boolean) {
-    super({ server: undefined });
+    super({ server: undefined, known: [] });
     this.#terminal = terminal;
     this.#hasPreview = hasPreview;
     this.#disposables = [terminal.onWriteParsed(() => this.#written())];
+  }
+
+  get ports(): readonly number[] {
+    return this.state.known.map(({ port }) => port);
   }
 
   /** Drops the offer: the server may have ended with its command. */
   commandEnded(): void {
     this.#offered.clear();
     this.skip();
-    this.dismiss();
+    if (this.state.known.length > 0) this.change({ server: undefined, known: [] });
   }
 
   /** The rows above the cursor will not be read. */
@@ -64,7 +74,7 @@ export class ServerOffer extends Store<ServerOfferState> {
     for (const server of findServers(this.#text(Math.max(marked, end - rows, 0), end))) {
       if (this.#offered.has(server.port) || !this.#hasPreview(server)) continue;
       this.#offered.add(server.port);
-      this.change({ server });
+      this.change({ server, known: [...this.state.known, server].slice(-MAX_KNOWN) });
     }
   }
 

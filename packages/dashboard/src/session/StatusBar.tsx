@@ -1,6 +1,7 @@
 // The bar under the terminal: the connection, its remedies, and the session.
 
 import { Accessibility, EyeOff, FolderTree, History, Scaling, Upload } from "lucide-react";
+import type { ReactNode } from "react";
 import type { Remedy, Status } from "../connection/status.ts";
 import { useTexts } from "../texts/texts-context.ts";
 
@@ -16,6 +17,7 @@ export type StatusBarProps = {
   readonly sizedBy: readonly string[];
   /** Makes this window's size the terminal's; undefined: it already counts, or can't. */
   readonly onUseSize: (() => void) | undefined;
+  readonly ports: ReactNode;
   readonly link: string | undefined;
   readonly isScreenReaderMode: boolean;
   /** Whether secret input is on; undefined if nothing can be typed. */
@@ -69,6 +71,7 @@ export function StatusBar(props: StatusBarProps) {
           <span>{words.useSize}</span>
         </button>
       )}
+      {props.ports}
       {props.isSecret === undefined ? null : (
         <button
           type="button"

@@ -28,6 +28,7 @@ import { defined, keyboardStateOf, mayType } from "sandbox-stdio/core";
 import { ticketOf } from "../connection/attach-address.ts";
 import { obstacleText, type Remedy } from "../connection/status.ts";
 import { useOwnKeys } from "../keys/own-keys.ts";
+import { Ports } from "../output/Ports.tsx";
 import { TerminalToolsView } from "../output/TerminalToolsView.tsx";
 import { Asks } from "../sharing/Asks.tsx";
 import { takesKeyboard } from "../sharing/hand-over-key.ts";
@@ -166,6 +167,7 @@ export function Terminal(props: TerminalProps) {
       isFramed={view?.isFramed ?? false}
       sizedBy={sizedBy(people?.people, texts.people)}
       onUseSize={view?.isFramed && isOwnWindowSizing(people?.people) ? () => live?.useOwnSize() : undefined}
+      ports={live && !hasEnded ? <Ports offer={live.offer} onOpen={(port) => live.openPort(port)} /> : null}
       link={view?.link}
       onUpload={isReadOnly || live?.files === undefined ? undefined : () => live.files?.uploads.choose()}
       onFiles={files === undefined ? undefined : () => files.togglePanel()}
@@ -332,10 +334,7 @@ function Overlays({ live, view, browsed, mayType, onLogin }: OverlaysProps) {
         {server === undefined || view.client.phase === "ended" ? null : (
           <ServerToast
             port={server.port}
-            onOpen={() => {
-              live.offer.dismiss();
-              live.guard.followText({ kind: "local", local: server });
-            }}
+            onOpen={() => live.openPort(server.port)}
             onDismiss={() => {
               live.offer.dismiss();
               focus();

@@ -24,6 +24,8 @@ export type Bars = {
 
 /** What a session says of itself to the page around it. */
 export type PageFacts = Pick<View, "title" | "shell" | "sign"> & {
+  /** Whether the server no longer knows the session, as after its restart. */
+  readonly isGone: boolean;
   /** The progress that a program reports, as the start of a title. */
   readonly progress: string;
   /** The oldest ask for a person that nobody has taken. */

@@ -246,6 +246,15 @@ export class TerminalSession {
     this.#notice({ kind: "told", message });
   }
 
+  /** Opens a web server that was offered. */
+  openPort(port: number): void {
+    const local = this.offer.getState().known.find((server) => server.port === port);
+    if (local === undefined) return;
+    this.offer.dismiss();
+    this.guard.followText({ kind: "local", local });
+    this.screen.focus();
+  }
+
   /** Whether the page shows this session. */
   set isShown(isShown: boolean) {
     this.#isShown = isShown;

@@ -1,6 +1,7 @@
 // The Terminal component's session: mounted, kept in step with the properties, and observed.
 
 import { type RefObject, useEffect, useEffectEvent, useMemo, useReducer, useState, useSyncExternalStore } from "react";
+import { CLOSE } from "sandbox-stdio/core";
 import { type ConnectionFacts, describe, type Status } from "../connection/status.ts";
 import { QUIET } from "../output/attention.ts";
 import { titleWith } from "../output/program-notices.ts";
@@ -96,12 +97,14 @@ export function useTitle(
 ): void {
   const { title = "", shell = NO_FACTS, sign } = view ?? {};
   const ask = people?.people?.asks.find(({ by }) => by === undefined);
+  const end = view?.client.phase === "ended" ? view.client.end : undefined;
+  const isGone = end?.kind === "refused" && end.code === CLOSE.notFound;
   const progress = titleWith(view?.progress, "");
   const whole = `${progress}${title}`.trim();
   const changed = useEffectEvent((text: string) =>
-    onTitle?.(text, { title, shell, progress, sign, ask } satisfies PageFacts),
+    onTitle?.(text, { title, shell, progress, sign, ask, isGone } satisfies PageFacts),
   );
-  useEffect(() => changed(whole), [whole, shell, sign, ask]);
+  useEffect(() => changed(whole), [whole, shell, sign, ask, isGone]);
 }
 
 /** Whether the browser asks before it closes or reloads the page. */

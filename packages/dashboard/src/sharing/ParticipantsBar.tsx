@@ -16,10 +16,11 @@ import {
   personsOf,
   soleTypistOf,
   yieldsKeyboard,
+  yourAsk,
 } from "sandbox-stdio/core";
 import { useTexts } from "../texts/texts-context.ts";
 import { TAKE_KEY } from "./hand-over-key.ts";
-import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";
+import { askedOf, type ParticipantsModel, type ParticipantsState } from "./participants-model.ts";
 
 export type PeopleBarProps = {
   readonly room: ParticipantsModel | undefined;
@@ -77,6 +78,7 @@ export function ParticipantsBar(props: PeopleBarProps) {
           obstacle={obstacle}
           refusedKeys={state?.refusedKeys ?? 0}
           hasRequested={state?.hasRequested ?? false}
+          declinedBy={state?.declinedBy}
         >
           {obstacle === undefined && room !== undefined ? (
             <KeyboardButtons
@@ -196,16 +198,20 @@ type KeyboardProps = {
   readonly obstacle: string | undefined;
   readonly refusedKeys: number;
   readonly hasRequested: boolean;
+  readonly declinedBy: string | undefined;
   readonly children: ReactNode;
 };
 
 /** Looks like an input field, locked if nothing can be typed. */
-function Keyboard({ people, obstacle, refusedKeys, hasRequested, children }: KeyboardProps) {
+function Keyboard({ people, obstacle, refusedKeys, hasRequested, declinedBy, children }: KeyboardProps) {
   const texts = useTexts().people;
   const keyboard = keyboardStateOf(people);
   const isOpen = obstacle === undefined && (keyboard === "shared" || keyboard === "yours");
-  const asked = people.holder === "" ? texts.typists : nameOrYours(people, people.holder, texts);
-  const words = obstacle ?? (hasRequested && !isOpen ? texts.asked(asked) : keyboardWords(people, texts));
+  const [asked] = askedOf(people);
+  const answer =
+    declinedBy === undefined ? keyboardWords(people, texts) : texts.notNow(nameOf(people, declinedBy, texts));
+  const waiting = () => texts.asked(asked === undefined ? texts.typists : nameOrYours(people, asked, texts));
+  const words = obstacle ?? (isOpen ? keyboardWords(people, texts) : hasRequested ? waiting() : answer);
   // Nothing is special: the words are for a screen reader alone.
   const isQuiet = isOpen && (keyboard === "shared" || people.participants.length < 2);
   return (
@@ -243,6 +249,8 @@ function KeyboardButtons({ room, done, people, hasRequested, mayTake }: Keyboard
   const words = useTexts().keyboard;
   const keyboard = keyboardStateOf(people);
   if (keyboard === "yours") {
+    // The ask itself offers it, with what the program is told.
+    if (yourAsk(people) !== undefined) return null;
     return <Button words={words.release} title={words.releaseTitle} act={done(() => room.release())} />;
   }
   if (keyboard === "free") {

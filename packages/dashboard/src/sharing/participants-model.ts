@@ -10,6 +10,7 @@ import {
   otherDrivers,
   type Participants,
   participantOf,
+  personKey,
   type ServerMessage,
   soleTypistOf,
 } from "sandbox-stdio/core";
@@ -24,17 +25,22 @@ export type ParticipantsState = {
   readonly requesters: readonly string[];
   /** Whether this client waits for the keyboard. */
   readonly hasRequested: boolean;
+  /** Who declined this client's request a moment ago. */
+  readonly declinedBy: string | undefined;
   /** The last event; `count` tells repetitions of the same text apart. */
   readonly notice: { readonly text: string; readonly count: number };
   /** Refused keys since the keyboard last changed hands. */
   readonly refusedKeys: number;
 };
 
+const DECLINED_MS = 5_000;
+
 /** `back`: gives the keyboard back. */
 export type AskAct = "take" | "decline" | "back";
 
 export class ParticipantsModel extends Store<ParticipantsState> {
   readonly #connection: BrowserConnection;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   /** Texts of later notices. */
   words: Texts["people"] = ENGLISH.people;
 
@@ -43,6 +49,7 @@ export class ParticipantsModel extends Store<ParticipantsState> {
       people: undefined,
       requesters: [],
       hasRequested: false,
+      declinedBy: undefined,
       notice: { text: "", count: 0 },
       refusedKeys: 0,
     });
@@ -83,9 +90,25 @@ export class ParticipantsModel extends Store<ParticipantsState> {
     else this.#connection.client?.send({ type: `${act}_ask`, id });
   }
 
-  /** Hides a request unless it is repeated. */
+  /** Hides a request unless it is repeated. Who has asked is told once no request is open. */
   decline(id: string): void {
-    this.change({ requesters: this.state.requesters.filter((asker) => asker !== id) });
+    const requesters = this.state.requesters.filter((asker) => asker !== id);
+    this.change({ requesters });
+    if (requesters.length === 0) this.#announceDecline();
+  }
+
+  /** The protocol has no message for it: a keyboard that is announced where it already was answers all requests. */
+  #announceDecline(): void {
+    const { people } = this.state;
+    const { client } = this.#connection;
+    if (people === undefined) return;
+    const { you, holder, asks } = people;
+    if (holder === you) client?.send({ type: "grant_stdin", to: you });
+    // Another typist may still agree; and the first message would take a program's ask.
+    else if (askedOf(people).includes(you) && asks.length === 0) {
+      client?.send({ type: "request_stdin" });
+      client?.send({ type: "release_stdin" });
+    }
   }
 
   #greeted(): void {
@@ -97,10 +120,23 @@ export class ParticipantsModel extends Store<ParticipantsState> {
     const before = this.state.people;
     const { people } = this.#connection;
     if (before === undefined || people === undefined) return;
-    const text = announcementOf(before, message, this.words);
+    const decliner = this.#declinerOf(before, message);
+    const text =
+      decliner === undefined
+        ? announcementOf(before, message, this.words)
+        : this.words.notNow(nameOrYours(people, decliner, this.words, true));
     if (people === before && text === undefined) return;
     const notice = text === undefined ? this.state.notice : this.#notice(text);
     this.change({ people, notice, ...this.#requestsAfter(message, people) });
+    if (decliner === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.change({ declinedBy: undefined }), DECLINED_MS);
+    this.change({ declinedBy: decliner });
+  }
+
+  #declinerOf(before: Participants, message: ServerMessage): string | undefined {
+    if (!this.state.hasRequested || message.type !== "stdin_holder" || message.id === before.you) return undefined;
+    return askedOf(before).find((id) => id === message.id);
   }
 
   #requestsAfter(message: ServerMessage, people: Participants): Partial<ParticipantsState> {
@@ -108,7 +144,7 @@ export class ParticipantsModel extends Store<ParticipantsState> {
     if (message.type !== "stdin_request" && message.type !== "leave") return {};
     const others = this.state.requesters.filter((id) => id !== message.id);
     if (message.type === "leave") return { requesters: others };
-    if (message.id === people.you) return { hasRequested: true };
+    if (message.id === people.you) return { hasRequested: true, declinedBy: undefined };
     return mayGiveTo(people, message.id) ? { requesters: [...others, message.id] } : {};
   }
 
@@ -126,6 +162,14 @@ export class ParticipantsModel extends Store<ParticipantsState> {
   #notice(text: string): ParticipantsState["notice"] {
     return { text, count: this.state.notice.count + 1 };
   }
+}
+
+/** Whom a request asks: the windows of one person; none if it asks several. */
+export function askedOf({ mode, holder, participants }: Participants): readonly string[] {
+  if (holder !== "") return [holder];
+  const typists = participants.filter(({ role, kind }) => role === "driver" && kind !== "program");
+  const isOne = mode === "collaborative" && new Set(typists.map(personKey)).size === 1;
+  return isOne ? typists.map(({ id }) => id) : [];
 }
 
 /** Whether another window of this person may hold the size, which this one would take if it were used (K4a). */

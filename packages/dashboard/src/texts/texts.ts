@@ -149,6 +149,7 @@ export const ENGLISH = {
     hasKeyboard: "has the keyboard",
     typed: (text: string) => `typed ${text}`,
     asked: (name: string) => `Asked ${name}: waiting`,
+    notNow: (name: string) => `${name}: not now`,
     readOnly: (why: string) => `Read only: ${why}`,
     share: "Share",
   },
@@ -178,8 +179,10 @@ export const ENGLISH = {
     secretNow: "Only the length of what you type is recorded.",
     echo: "The terminal shows what you type, and that is kept.",
     take: "Take the keyboard",
-    back: "Give back",
     decline: "Decline",
+    /** Of one that this person has taken. */
+    done: "Done, give back",
+    undone: "Give back without doing it",
     title: {
       take: "Type alone until you give the keyboard back",
       back: "The program goes on",
@@ -205,6 +208,7 @@ export const ENGLISH = {
   server: {
     label: (port: number) => `A web server started on port ${port}`,
     open: (port: number) => `Open ${port}`,
+    openPort: (port: number) => `Open port ${port}`,
   },
   question: {
     open: (to: string) => `Open ${to}?`,
@@ -360,9 +364,17 @@ export const ENGLISH = {
     restore: "Maximized: show all panes",
     closed: (titles: readonly string[]) => `Closed ${titles.map((title) => `“${title}”`).join(", ")}: still running`,
     unnamed: "shell",
-    sign: { asks: "asks for you", failed: "a command failed", bell: "rang", done: "a command ended" },
+    sign: {
+      asks: "asks for you",
+      gone: "no longer exists",
+      failed: "a command failed",
+      bell: "rang",
+      done: "a command ended",
+    },
     asksIn: (asks: string, title: string) => `${title}: ${asks}`,
     goThere: "Go there",
+    gone: (of: number) => `${count(of, "session")} here no longer exist`,
+    startAll: "Start all again",
     elsewhere: (of: number) => `${count(of, "saved session")} in other windows`,
     bring: "Bring them here",
     leave: "Not now",

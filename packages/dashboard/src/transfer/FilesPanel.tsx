@@ -22,6 +22,7 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
+import { isInDialog } from "../terminal/terminal-keys.ts";
 import { size } from "../texts/counted.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { preview } from "../ui/clipboard.ts";
@@ -87,8 +88,17 @@ export default function FilesPanel({ sandbox, files, mayType, onType, onClose }:
       act: () => void navigator.clipboard.writeText(row.path).catch(() => undefined),
     },
   ];
+  const onKey = (event: KeyboardEvent<HTMLElement>) => {
+    const { target, currentTarget } = event;
+    // A menu's keys come here too, and what has closed it was a key for that alone.
+    if (event.key !== "Escape" || event.defaultPrevented || isInDialog(target)) return;
+    if (!(target instanceof Node) || !currentTarget.contains(target)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onClose();
+  };
   return (
-    <aside className="sbx-files" aria-label={words.label} ref={panel}>
+    <aside className="sbx-files" aria-label={words.label} ref={panel} onKeyDown={onKey}>
       <div className="sbx-bar">
         <button
           type="button"
@@ -160,6 +170,12 @@ function Tree({ rows, root, selected, onSelect, onOpen, entriesOf, onDrop }: Tre
   const list = useRef<HTMLDivElement>(null);
   const entries = rows.filter((row) => row.kind === "entry");
   const current = entries.find(({ path }) => selected.includes(path)) ?? entries[0];
+  // Who has opened it goes on in it. Its rows come later.
+  useEffect(() => list.current?.focus(), []);
+  useEffect(() => {
+    if (current !== undefined && document.activeElement === list.current)
+      list.current?.querySelector<HTMLElement>("[tabindex='0']")?.focus();
+  }, [current]);
   useEffect(() => {
     if (selected.length > 0) list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }, [selected]);
@@ -200,6 +216,7 @@ function Tree({ rows, root, selected, onSelect, onOpen, entriesOf, onDrop }: Tre
       role="tree"
       aria-label={words.label}
       aria-multiselectable
+      tabIndex={-1}
       ref={list}
       onDragOver={allow}
       onDrop={(event) => drop(event, root)}

@@ -1,14 +1,14 @@
 // The icon of a session on its tab: a terminal, or what needs a look.
 
-import { Bell, CircleCheck, CircleX, Hand, SquareTerminal } from "lucide-react";
+import { Bell, CircleCheck, CircleX, Hand, SquareTerminal, Unplug } from "lucide-react";
 import { useTexts } from "../texts/texts-context.ts";
 
-/** `asks`: a program asks for a person. The others happened while nobody looked. */
-export type TabSign = "asks" | "failed" | "bell" | "done";
+/** `asks`: a program asks for a person. `gone`: the session is. The others happened while nobody looked. */
+export type TabSign = "asks" | "gone" | "failed" | "bell" | "done";
 
 /** The strongest first. */
-const ORDER: readonly TabSign[] = ["asks", "failed", "bell", "done"];
-const ICONS = { asks: Hand, failed: CircleX, bell: Bell, done: CircleCheck };
+const ORDER: readonly TabSign[] = ["asks", "gone", "failed", "bell", "done"];
+const ICONS = { asks: Hand, gone: Unplug, failed: CircleX, bell: Bell, done: CircleCheck };
 
 export function strongest(signs: readonly (TabSign | undefined)[]): TabSign | undefined {
   return ORDER.find((sign) => signs.includes(sign));

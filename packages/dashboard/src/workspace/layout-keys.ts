@@ -22,6 +22,8 @@ export type WorkspaceCommand =
   | { readonly do: "palette" | "settings" | "keys" | "share" | "rename" | "reopen" }
   /** What the focused pane's terminal does. */
   | { readonly do: "terminal"; readonly shortcut: Shortcut }
+  /** Opens a web server of the focused pane's command. */
+  | { readonly do: "port"; readonly port: number }
   | { readonly do: "scheme"; readonly scheme: SchemeChoice }
   /** Default sandbox: that of the focused pane. */
   | { readonly do: "new"; readonly sandbox?: string; readonly session?: string }

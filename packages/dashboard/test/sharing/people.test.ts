@@ -105,7 +105,9 @@ describe("the keyboard of an exclusive session", () => {
     await request.waitFor();
     await ann.button("Not now");
     await request.waitFor({ state: "detached" });
-    await bob.button("Ask again");
+    await keyboardSays(bob, "Ann: not now");
+    await bob.button("Ask");
+    await keyboardSays(bob, "Asked Ann: waiting");
     await request.waitFor();
     await bob.logOut();
     await request.waitFor({ state: "detached" });
@@ -131,6 +133,27 @@ describe("the keyboard of an exclusive session", () => {
     await keyboardSays(bob, "Root has the keyboard");
     await admin.type("yes");
     await expect.poll(() => browser.server.process("main").typed).toBe("yes");
+  });
+
+  test("K15: a viewer sees whom it has asked, and that the answer is no, until it may ask again", async () => {
+    const ann = await browser.attached(as("Ann"));
+    const cleo = await browser.attached(as("Cleo", "&role=viewer"));
+    await ann.waitForData("people", 2);
+    await cleo.button("Ask to type");
+    await keyboardSays(cleo, "Asked Ann: waiting");
+    await ann.button("Not now");
+    await keyboardSays(cleo, "Ann: not now");
+    await tells(cleo, "Ann: not now");
+    expect(await cleo.page.locator(".sbx-keyboard button").allTextContents()).toEqual(["Ask to type"]);
+    await keyboardSays(cleo, "You are a viewer");
+    await keyboardSays(ann, "Everyone may type");
+    // Of two who may type, one does not answer for the other.
+    const bob = await browser.attached(as("Bob"));
+    await cleo.button("Ask to type");
+    await keyboardSays(cleo, "Asked everybody who types: waiting");
+    await ann.button("Not now");
+    await bob.button("Give it");
+    await keyboardSays(cleo, "You have the keyboard");
   });
 
   test("is reached, handed over and left again with keys alone", async () => {

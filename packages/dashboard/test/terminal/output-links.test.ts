@@ -91,6 +91,18 @@ describe("a web server that starts", () => {
     await page.page.getByRole("button", { name: "Dismiss" }).click();
     expect(await offers(page).count()).toBe(0);
 
+    // It can be opened later, too.
+    const chips = page.page.locator(".sbx-bar").getByRole("button", { name: /^Open port/ });
+    expect(await chips.allTextContents()).toEqual(["5173", "3000"]);
+    const again = page.page.context().waitForEvent("request", (request) => request.isNavigationRequest());
+    await chips.first().click();
+    expect((await again).url()).toBe(`${browser.server.url}/preview/default/5173/app`);
+    await page.page.keyboard.press("Control+Shift+P");
+    await page.page.getByRole("option", { name: "Open port 3000" }).waitFor();
+    await page.page.keyboard.press("Escape");
+    browser.server.process("main").print("\x1b]633;A\x07$ \x1b]633;B\x07x\r\n\x1b]633;C\x07\x1b]633;D;0\x07");
+    await chips.first().waitFor({ state: "detached" });
+
     await page.page.reload();
     await page.shows("later");
     await page.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));

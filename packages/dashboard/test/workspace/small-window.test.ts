@@ -60,6 +60,36 @@ test("the files panel leaves twenty columns of a narrow pane, and covers a phone
   await expect.poll(async () => (await panel.boundingBox())?.width).toBe(390);
 });
 
+test("the files panel has the focus when it opens, and Escape closes it and leads back to the terminal", async () => {
+  const page = await browser.attached();
+  await page.page.route("**/run", async (route) => {
+    const stdout =
+      (route.request().postDataJSON() as { cmd: string }).cmd === "pwd" ? "/srv\n" : "//\0d/srv/a\0f/srv/b\0";
+    await route.fulfill({ json: { stdout, stderr: "", exit: { code: 0 } } });
+  });
+  await page.type("");
+  const panel = page.page.getByRole("complementary", { name: "Files" });
+  const files = page.page.getByRole("button", { name: "Files" });
+  const openings = [
+    () => files.press("Enter"),
+    async () => {
+      await page.page.keyboard.press("Control+Shift+P");
+      await page.page.keyboard.type(">show or hide files");
+      await page.page.keyboard.press("Enter");
+    },
+  ];
+  for (const open of openings) {
+    await open();
+    await panel.locator('[data-path="/srv/a"]:focus').waitFor();
+    await page.page.keyboard.press("ArrowDown");
+    await panel.locator('[data-path="/srv/b"]:focus').waitFor();
+    await page.page.keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+    await page.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
+  }
+  page.problems.length = 0;
+});
+
 test("a phone lying with its keyboard up has eight rows: no bars but for what is wrong, and a key to the commands", async () => {
   const page = await browser.open("/?session=main&renderer=dom", { width: 740, height: 180 }, PHONE);
   await page.state("attached");

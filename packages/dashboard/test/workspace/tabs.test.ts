@@ -60,6 +60,42 @@ test("a program that asks for a person in another tab is told in this one, with 
   await tab(page, "main").waitFor();
 });
 
+test("sessions that a restart of the server has ended are marked, and all start again in their folders at once", async () => {
+  const page = await browser.attached();
+  browser.server.process("main").print(prompt("/srv/app"));
+  await newTab(page, "/srv/src");
+  await newTab(page, "/opt/lib");
+  await expect.poll(() => names(page)).toEqual(["main", "src", "lib"]);
+  const before = browser.server.attaches.length;
+  browser.server.processes.clear();
+  browser.server.cut();
+  for (const name of ["main", "src", "lib"]) await tab(page, `no longer exists ${name}`).waitFor();
+  await page.page.getByRole("region", { name: "3 sessions here no longer exist" }).waitFor();
+  browser.server.goneFolder = "/opt/lib";
+  await page.button("Start all again");
+  await expect.poll(() => page.page.locator(".sbx-sign").count()).toBe(0);
+  await expect.poll(() => page.page.locator('.sbx-terminal[data-state="attached"]').count()).toBe(3);
+  const starts = browser.server.attaches.slice(before).filter((query) => query.get("ended") === "replace");
+  // The last one's folder is gone too: it starts where it was started first.
+  const folders = starts.map((query) => query.get("cwd")).sort();
+  expect(folders).toEqual(["/opt/lib", "/srv/app", "/srv/src", "/srv/src"]);
+});
+
+test("an ask that was taken is given back as done or as not done, and its warning is marked", async () => {
+  const page = await browser.attached();
+  const [connection] = browser.server.process("main").connections;
+  const ask = { id: "1", writer: "deploy-bot", reason: "The passphrase", secret: true, seconds: 900 };
+  connection?.send({ type: "ask", ...ask });
+  await page.page.getByRole("button", { name: "Take the keyboard" }).waitFor();
+  connection?.send({ type: "ask_state", id: "1", by: "client-1" });
+  connection?.send({ type: "stdin_holder", id: "client-1" });
+  const notice = page.page.getByRole("region", { name: "deploy-bot asks for you: The passphrase" });
+  await notice.getByText("The terminal shows what you type, and that is kept.").waitFor();
+  expect(await notice.locator(".sbx-warning svg").count()).toBe(1);
+  expect(await notice.getByRole("button").allTextContents()).toEqual(["Done, give back", "Give back without doing it"]);
+  expect(await page.page.getByRole("button", { name: "Release" }).count()).toBe(0);
+});
+
 test("equal names are numbered, and are the same on tab, pane, bar, menu and list; ids are in tooltips alone", async () => {
   const page = await browser.attached("/?sandbox=default&session=web-aaaaaaaa&renderer=dom");
   browser.server.process("web-aaaaaaaa").print(prompt("/root"));
