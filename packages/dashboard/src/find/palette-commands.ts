@@ -95,12 +95,9 @@ export function paletteCommands(
     .map((command) => entryOf(command, texts, own));
 }
 
-/** What is offered where nothing is found. @returns undefined if nothing of the query can be a name. */
+/** What is offered where nothing is found. @returns undefined if the query is no name: words of a command that can't be run now. */
 export function newSessionEntry(query: string, texts: Texts): PaletteEntry | undefined {
-  const session = query
-    .replaceAll(/[^\w.-]+/g, "-")
-    .replaceAll(/^[.-]+|[.-]+$/g, "")
-    .slice(0, 40);
+  const session = query.trim();
   return isName(session) ? entryOf({ do: "new", session }, texts, {}) : undefined;
 }
 
