@@ -62,7 +62,7 @@ describe("collaborative", () => {
     const one = await connect(alice, { session, cmd: "cat" });
     await one.hello();
     const two = await connect(bob, { session });
-    const participant = { id: await idOf(two), name: "Bob", role: "driver", kind: "person" };
+    const participant = { id: await idOf(two), name: "Bob", role: "driver", kind: "person", person: "Bob" };
     expect(await one.message("join")).toEqual({ type: "join", participant });
     one.type("from one\n");
     await two.output("from one\n");

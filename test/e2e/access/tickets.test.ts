@@ -179,7 +179,8 @@ describe("a share ticket", () => {
     const mimic = await connect(undefined, { ticket, name: "\u0410l\u0456ce" }, NOBODY);
     const { you, participants } = await mimic.hello();
     expect(you).toMatchObject({ name: "\u0410l\u0456ce (2)", kind: "guest" });
-    expect(participants).toContainEqual({ id: expect.any(String), name: "Alice", role: "driver", kind: "person" });
+    const host = { id: expect.any(String), name: "Alice", role: "driver", kind: "person", person: "Alice" };
+    expect(participants).toContainEqual(host);
     expect(await creator.message("join")).toEqual({ type: "join", participant: you });
     const posing = await connect(alice, { session, name: "Somebody else" });
     await posing.hello();

@@ -30,6 +30,7 @@ test("hello comes before the first binary frame, once, with every field of the c
   expect(client.messages("hello")).toHaveLength(1);
   const id = (hello.you as { id: string }).id;
   expect(id).toMatch(ID);
+  const you = { id, name: "Alice of Accounts", role: "driver", kind: "person", person: "Alice of Accounts" };
   expect(hello).toEqual({
     type: "hello",
     protocol: "stdio.v1",
@@ -45,12 +46,12 @@ test("hello comes before the first binary frame, once, with every field of the c
     resume: expect.stringMatching(/^[\w-]+\.[\w-]+$/),
     window: 524_288,
     delivery: "live",
-    you: { id, name: "Alice of Accounts", role: "driver", kind: "person" },
+    you,
     answerer: { id, offset: 0 },
     holder: "",
     mode: "collaborative",
     creator: true,
-    participants: [{ id, name: "Alice of Accounts", role: "driver", kind: "person" }],
+    participants: [you],
   });
 });
 

@@ -148,7 +148,8 @@ describe("the list of sessions", () => {
     const response = await api(alice, "/api/sandboxes/dev/sessions");
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
     const createdAt = expect.stringMatching(ISO_UTC);
-    const participants = [{ id: expect.any(String), name: expect.any(String), role: "driver", kind: "person" }];
+    const text = expect.any(String);
+    const participants = [{ id: text, name: text, role: "driver", kind: "person", person: text }];
     const here = { state: "running", clients: 1, participants };
     const pipes = { tty: false, cmd: "sh" };
     const own = async (client: TestClient) => ({ incarnation: await incarnationOf(client), createdAt, inputOffset: 0 });
