@@ -150,7 +150,7 @@ describe("an exclusive session", () => {
     await ann.button("Ask");
     await ann.button("Take over");
     await ann.page.getByText(/^Refused: /).waitFor();
-    await keyboardSays(ann, "Cli has the keyboard");
+    await keyboardSays(ann, "Asked Cli: waiting");
     process.kill(childOf(Number(cli.value("#{pane_pid}"))), "SIGKILL");
     await expect
       .poll(async () => {
