@@ -30,7 +30,7 @@ async function inList(tab: Tab, button: string): Promise<void> {
   await list(tab, `${sandboxOf(tab)} main`);
   await tab.page
     .getByRole("option", { selected: true })
-    .filter({ hasText: `${sandboxOf(tab)} / main` })
+    .filter({ hasText: sandboxOf(tab) })
     .waitFor();
   await tab.page.getByRole("dialog").getByRole("button", { name: button }).click();
 }
