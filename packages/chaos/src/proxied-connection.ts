@@ -67,12 +67,7 @@ export class ProxiedConnection {
     if (lane === undefined || this.#isBroken) return;
     this.#planned = planned;
     lane.stopAt(lane.forwarded + planned.bytes);
-    // A connection grows old once it is answered: on a busy machine hardly any would live to be greeted.
-    const aged = (): void => {
-      if (this.#down?.forwarded === 0) this.#in(planned.orAfterMs, aged);
-      else this.#break(planned);
-    };
-    this.#in(planned.orAfterMs, aged);
+    this.#in(planned.orAfterMs, () => this.#break(planned));
   }
 
   destroy(): void {

@@ -112,7 +112,7 @@ export class TerminalPage {
     page.on("console", (message) => {
       // The browser also reports that another page was faster with a layout.
       const isUsual = ITS_OWN.test(message.text()) || (isConflict(message.text()) && isLayout(message.location().url));
-      if (message.type() === "error" && !isUsual) this.problems.push(`${message.text()} ${message.location().url}`);
+      if (message.type() === "error" && !isUsual) this.problems.push(message.text());
     });
   }
 

@@ -14,7 +14,7 @@ async function ask(tab: Tab, printed: string, text: string, modifier?: "Control"
 }
 
 const BYTES = 3_000_000;
-const UNDER_WAY = /^[1-9][\d.]*( .?B)? of 3\.0 MB/;
+const UNDER_WAY = /^\d[\d.]* of 3\.0 MB/;
 
 /** Does this with a file over the terminal: has it there, takes it away, lets go of it. */
 const drag = (tab: Tab, ...types: ("dragover" | "dragleave" | "drop")[]) =>

@@ -218,7 +218,8 @@ describe("the look", () => {
     const [clear, white, yellow] = ["rgba(0, 0, 0, 0)", "rgb(255, 255, 255)", "rgb(255, 225, 77)"];
     expect(await lines()).toMatchObject({ tab: clear, option: clear, header: clear });
     await page.page.emulateMedia({ contrast: "more" });
-    const contrast = { tab: yellow, option: yellow, header: white, divider: white, dot: "rgb(93, 255, 139)" };
+    const mixed = "color(srgb 0.970588 0.970588 0.970588)";
+    const contrast = { tab: yellow, option: yellow, header: white, divider: mixed, dot: "rgb(93, 255, 139)" };
     await expect.poll(lines).toEqual(contrast);
     await page.page.emulateMedia({ contrast: "no-preference", forcedColors: "active" });
     const forced = { tab: white, option: white, header: white, divider: white, dot: white };
