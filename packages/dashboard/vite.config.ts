@@ -5,7 +5,7 @@ import { defineConfig } from "vite";
 
 const noModalMenus = fileURLToPath(new URL("src/ui/no-modal-menus.ts", import.meta.url));
 
-/** Radix calls a function for each of its own, to name it for debuggers. Those calls keep in the page what it never uses. */
+/** Radix names each of its functions for debuggers by a call. Those calls would keep unused functions in the page. */
 const withoutNames = {
   name: "without-names",
   transform: (code: string, id: string) =>

@@ -29,7 +29,7 @@ const program = (name: string, purpose: string, packages: readonly string[] = [n
 });
 
 const HEADLESS = "chromium-headless-shell";
-/** Whoever names another by CHROMIUM_PATH wants that. */
+/** CHROMIUM_PATH names the one to use. */
 const isHeadless = (): boolean => Boolean(process.env.CHROMIUM_PATH) || findProgram(HEADLESS) !== undefined;
 
 function browserProblem(path: string | undefined): string | undefined {
@@ -92,7 +92,7 @@ const PREREQUISITES: readonly Prerequisite[] = [
 
 const missing = (): Prerequisite[] => PREREQUISITES.filter(({ problem }) => problem() !== undefined);
 
-/** What is missing, and Chromium where only one with windows is there: the tests can do with that, in 300 s more of processor time. */
+/** What to install: what is missing, and the headless Chromium, in which a page takes half the processor time of one with windows. */
 const wanted = (): Prerequisite[] =>
   PREREQUISITES.filter(({ name, problem }) => problem() !== undefined || (name === "chromium" && !isHeadless()));
 

@@ -22,7 +22,7 @@ export type PageDialogsProps = {
   readonly people: () => Participants | undefined;
   /** Whether the session of the current pane is recorded. */
   readonly isRecorded: () => boolean;
-  /** Of web servers in the current pane. */
+  /** The ports of web servers in the current pane. */
   readonly ports: () => readonly number[];
   readonly onClose: () => void;
 };

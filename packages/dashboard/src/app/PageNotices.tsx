@@ -29,7 +29,7 @@ export function PageNotices({ workspace, live, titleOf, onCommand, onShow, onDon
   const current = layout.tabs[layout.current];
   const seen = new Set(current === undefined ? [] : targetsOf(current.root).map(paneIdOf));
   const asking = allTargets(layout).filter((target) => !seen.has(paneIdOf(target)));
-  // One is told by its own card.
+  // A single session that is gone is told by the card in its pane.
   const gone = allTargets(layout)
     .map(paneIdOf)
     .filter((id) => facts[id]?.isGone);

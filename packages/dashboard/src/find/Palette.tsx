@@ -32,7 +32,7 @@ export type PaletteProps = {
   readonly onRename: (target: SessionTarget, name: string) => void;
   readonly may: (command: WorkspaceCommand) => boolean;
   readonly mayEnd: boolean;
-  /** Of web servers in the focused pane. */
+  /** The ports of web servers in the focused pane. */
   readonly ports: readonly number[];
   readonly onOpen: (target: SessionTarget, how: Opening) => void;
   readonly onCommand: (command: WorkspaceCommand) => void;
@@ -237,7 +237,7 @@ function SessionLine({ listed, label, isOpen, onMore }: LineProps) {
   const quiet = ageOf(lastOutputAtMs, nowMs);
   const last = Number.isNaN(quiet.count) ? age : quiet;
   const times = [words.age(age.count, age.unit), words.lastOutput(quiet.count, quiet.unit)];
-  // Only what is not the usual case.
+  // A running session with nobody else in it is the usual case, and says nothing.
   const facts = [
     state !== "running" && (exitCode === undefined ? words.state[state] : words.exited(exitCode)),
     people.length > (isOpen ? 1 : 0) && words.people(people),

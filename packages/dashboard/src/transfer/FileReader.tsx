@@ -66,7 +66,7 @@ type ContentProps = { readonly path: string; readonly file: FileContent; readonl
 
 function Content({ path, file, isWrapped }: ContentProps) {
   const words = useTexts().files;
-  /** Of a picture: its size, "" if it can't be drawn. */
+  /** The size of a picture in words, "" if it can't be drawn. */
   const [pixels, setPixels] = useState<string>();
   const { text, picture, bytes, date } = file;
   const isDrawn = picture !== undefined && pixels !== "";

@@ -67,7 +67,7 @@ export class Downloads extends Store<DownloadsView> {
     else this.#waiting.push(path);
   }
 
-  /** All of a file, to be shown. @returns undefined: it can't be had. */
+  /** All of a file, to be shown. @returns undefined if it could not be read. */
   async read(path: string): Promise<Blob | undefined> {
     const end = await new Download(this.#options.connect(path), path, () => undefined).run();
     return end.kind === "done" ? end.content : undefined;

@@ -12,7 +12,7 @@ export type Facts = { readonly bytes: number; readonly date: string };
 export type Entry = {
   readonly name: string;
   readonly isFolder: boolean;
-  /** Of plain files. */
+  /** Absent for folders and devices. */
   readonly facts?: Facts | undefined;
 };
 

@@ -7,7 +7,7 @@ export type FileContent = {
   readonly bytes: number;
   /** When it was changed, as `ls` writes it. */
   readonly date: string;
-  /** Its beginning, if it is text. */
+  /** The beginning of a text; absent for other bytes. */
   readonly text?: { readonly shown: string; readonly bytes: number };
   /** A picture, as an address. */
   readonly picture?: string;
@@ -30,7 +30,7 @@ export function pictureType(bytes: Uint8Array): string | undefined {
   return found && `image/${found}`;
 }
 
-/** A text's beginning, of a file that may be longer. @returns undefined: it is none. */
+/** A text's beginning, of a file that may be longer. @returns undefined if it is no text. */
 export function textOfFile(bytes: Uint8Array, isCut: boolean): string | undefined {
   // A cut within a character shows nothing of it.
   const text = new TextDecoder().decode(bytes, { stream: isCut });

@@ -20,7 +20,7 @@ export type FileTreeState = {
   readonly shown: Shown | undefined;
 };
 
-/** A file that is read, without `content` still. */
+/** A file in the reader, without `content` until it has been read. */
 export type Shown = { readonly path: string; readonly content?: FileContent | { readonly failed: string } };
 
 /** A line of the tree. */

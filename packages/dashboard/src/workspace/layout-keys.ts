@@ -85,7 +85,7 @@ export const ALL_COMMANDS: readonly WorkspaceCommand[] = [
 
 /** Usual keys, by the command's id. */
 const KEYS: OwnKeys = {
-  // Firefox gives the first to no page.
+  // Firefox keeps Ctrl+Shift+P for itself.
   palette: navigator.userAgent.includes("Firefox") ? "Ctrl+Shift+K" : "Ctrl+Shift+P",
   settings: SETTINGS_KEY,
   "divide right": "Ctrl+Shift+D",
@@ -143,7 +143,8 @@ export function commandOfKey(pressed: Pressed, hasOthers: boolean, own: OwnKeys 
 
 /** Whether a command means something only with another pane. */
 export function commandIsForOthers({ do: what }: WorkspaceCommand): boolean {
-  return /^(?:focus|move|grow|own-tab|show-tab|move-tab|close|close-tab|close-others|maximize|equalize)$/.test(what);
+  const those = ["focus", "move", "grow", "own-tab", "show-tab", "move-tab", "close", "close-tab", "close-others"];
+  return [...those, "maximize", "equalize"].includes(what);
 }
 
 /** The layout after a command that needs nothing else. */

@@ -147,7 +147,7 @@ describe("the keyboard of an exclusive session", () => {
     expect(await cleo.page.locator(".sbx-keyboard button").allTextContents()).toEqual(["Ask to type"]);
     await keyboardSays(cleo, "You are a viewer");
     await keyboardSays(ann, "Everyone may type");
-    // Of two who may type, one does not answer for the other.
+    // If two may type, one does not answer for the other.
     const bob = await browser.attached(as("Bob"));
     await cleo.button("Ask to type");
     await keyboardSays(cleo, "Asked everybody who types: waiting");

@@ -91,7 +91,7 @@ describe("a web server that starts", () => {
     await page.page.getByRole("button", { name: "Dismiss" }).click();
     expect(await offers(page).count()).toBe(0);
 
-    // It can be opened later, too.
+    // A port can be opened after its offer was closed, too.
     const chips = page.page.locator(".sbx-bar").getByRole("button", { name: /^Open port/ });
     expect(await chips.allTextContents()).toEqual(["5173", "3000"]);
     const again = page.page.context().waitForEvent("request", (request) => request.isNavigationRequest());

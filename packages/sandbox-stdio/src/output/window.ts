@@ -287,7 +287,7 @@ export class Window implements Flow {
     const mayGrow = isIdle && queueMs < Math.max(TARGET_QUEUE_MS, least / 2);
     this.#idleRounds = queueMs < IDLE_QUEUE_MS ? this.#idleRounds + 1 : 0;
     this.#isStarting = mayGrow && (this.#isStarting || this.#idleRounds >= IDLE_ROUNDS);
-    // What queues for a whole round is a queue; what some bytes waited is a lost packet, a radio, or a busy machine.
+    // By the least wait: a queue delays every byte of a round; a lost packet, a radio or a busy machine delays some.
     const fitting = (least + TARGET_QUEUE_MS) / (least + minQueueMs);
     this.#change(this.#isStarting ? STARTUP_GAIN : mayGrow ? MAX_GAIN : Math.min(MAX_GAIN, fitting));
   }

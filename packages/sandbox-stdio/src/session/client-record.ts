@@ -138,7 +138,7 @@ export class ClientRecord implements Paced {
     return this.#who.person;
   }
 
-  /** Opaque id of a login under one name: clients with the same are one person's windows (L11b). Absent: a person of its own. */
+  /** Opaque id of a login under one name: clients with the same are one person's windows (L11b). Absent: no other client is its person's. */
   get login(): string | undefined {
     return this.#who.login;
   }

@@ -66,7 +66,7 @@ export type AttachRequest = {
   readonly attempt?: Attempt;
   /** Opaque id of a person, whose windows don't limit each other's size (K4a). Absent: the client counts alone. */
   readonly person?: string | undefined;
-  /** Opaque id of a login under one name: clients with the same are one person's windows (L11b). Absent: it is a person of its own. */
+  /** Opaque id of a login under one name: clients with the same are one person's windows (L11b). Absent: no other client is its person's. */
   readonly login?: string | undefined;
   /** Its person's name as the session object has given it, at the bridge. */
   readonly personName?: string | undefined;

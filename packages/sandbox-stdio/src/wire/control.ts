@@ -47,7 +47,7 @@ export type Participant = {
   readonly role: Role;
   /** Absent from an older server. */
   readonly kind?: ParticipantKind;
-  /** The name of the person whose window it is (L11b). Absent: its own, and from an older server. */
+  /** The name of the person whose window it is (L11b). Absent for guests and programs, and from an older server. */
   readonly person?: string;
   /** No other client may type while this one holds the keyboard, in either mode (D9b). Absent: false. */
   readonly alone?: boolean;

@@ -115,7 +115,7 @@ export type KnownClient = {
   readonly name?: string;
   readonly delivery?: Delivery;
   readonly acknowledges?: boolean;
-  /** Absent also for a client that is a person of its own. */
+  /** Absent for guests and programs, and from an older bridge. */
   readonly login?: string;
   readonly personName?: string;
 };

@@ -135,7 +135,7 @@ class States {
     return true;
   }
 
-  /** Where it is, or is to be. */
+  /** The slot of a state, or the free one that it would get. */
   #find(low: number, high: number): number {
     const mask = this.#faults.length - 1;
     let at = low & mask;

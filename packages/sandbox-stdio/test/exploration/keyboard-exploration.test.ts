@@ -1,4 +1,4 @@
-// The exploration of a keyboard that is handed over: in a file of its own, which another process runs meanwhile.
+// Explores a keyboard that is handed over. A separate file, so that another process runs it meanwhile.
 
 import { test } from "vitest";
 import { EXPLORED, exploreAll, TIMEOUT } from "./explore-all.ts";

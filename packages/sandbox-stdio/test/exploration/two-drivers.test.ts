@@ -1,4 +1,4 @@
-// The exploration of two drivers at one session: in a file of its own, which another process runs meanwhile.
+// Explores two drivers at one session. A separate file, so that another process runs it meanwhile.
 
 import { test } from "vitest";
 import { EXPLORED, exploreAll, TIMEOUT } from "./explore-all.ts";
