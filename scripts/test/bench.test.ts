@@ -15,7 +15,7 @@ const SCRIPT = fileURLToPath(new URL("../bench.ts", import.meta.url));
 test.each([
   [
     ["--only", "echoIdle,nothing"],
-    'There is no "nothing"; there are connectToPrompt, connectAtOnce, runTrue, codexTrue, echoBesideWaits, echoIdle, ',
+    'There is no "nothing"; there are start, connectToPrompt, connectAtOnce, runTrue, codexTrue, echoBesideWaits, echoIdle, ',
   ],
   [["--share", "2"], "It must be a number above 0, up to 1."],
   [["echoIdle"], "too many arguments"],

@@ -8,6 +8,14 @@ import type { Subject } from "../subjects/subjects.ts";
 import { openTerminal, seen, type Terminal } from "../subjects/terminal.ts";
 import { echoes, FLOOD, type Result, readyCat, received, SHELL, watchMemory } from "./measuring.ts";
 
+/** What a start has taken by the time at which nothing more comes of it. */
+export async function start(subject: Subject): Promise<Result> {
+  return {
+    "CPU of a start, ms": subject.cpuMs(),
+    "the Worker's bundle, MB": (subject.bundleBytes ?? Number.NaN) / 1e6,
+  };
+}
+
 /** Output of a program on a raw terminal, every byte compared. */
 export async function outputRaw(subject: Subject, share = 1): Promise<Result> {
   const total = scaled(400_000_000, share, 10_000_000);
@@ -25,8 +33,12 @@ export async function outputCooked(subject: Subject, share = 1): Promise<Result>
   // Each line is one byte longer than it was written.
   const total = written + Math.floor(written / (LINE.length + 1));
   const script = `yes '${LINE}' 2>/dev/null | head -c ${written}; sleep 60`;
+  const cpuBefore = subject.cpuMs();
   const seconds = await readPattern(subject, total, script, new Verifier(COOKED_PERIOD));
-  return { "output cooked, MB/s": total / 1e6 / seconds };
+  return {
+    "output cooked, MB/s": total / 1e6 / seconds,
+    "... cooked: server CPU, ms/MB": (subject.cpuMs() - cpuBefore) / (total / 1e6),
+  };
 }
 
 /** Input to a program on a raw terminal, its SHA-256 compared. */

@@ -10,20 +10,28 @@ import { echoes, PATIENCE_MS, type Result, readyCat } from "./measuring.ts";
 /** Rounds not counted: they load code. */
 const WARM_UP = 10;
 const TIMES = 50;
+const AT_ONCE = 100;
 
-/** Alternates both, so that a slower machine slows both. */
+/** Alternates both, so that a slower machine slows both. The floor has the call alone. */
 export async function runTrue(subject: Subject, share = 1): Promise<Result> {
   const spec = subject.spec(["true"], { tty: false });
   const byAttach: number[] = [];
   const byCall: number[] = [];
   for (let i = 0; i < WARM_UP + scaled(TIMES, share, 5); i += 1) {
-    const attached = await timed(() => runToExit(spec));
+    const attached = spec.kind === "floor" ? undefined : await timed(() => runToExit(spec));
     const called = await timed(() => call(spec));
     if (i < WARM_UP) continue;
-    byAttach.push(attached);
+    if (attached !== undefined) byAttach.push(attached);
     byCall.push(called);
   }
-  return { "`true` by an attach, ms": median(byAttach), "`true` by HTTP *run*, ms": median(byCall) };
+  const from = performance.now();
+  await Promise.all(Array.from({ length: AT_ONCE }, () => timed(() => call(spec))));
+  const each = (performance.now() - from) / AT_ONCE;
+  return {
+    "`true` by an attach, ms": median(byAttach),
+    "`true` by HTTP *run*, ms": median(byCall),
+    [`... ${AT_ONCE} at once, ms each`]: each,
+  };
 }
 
 async function timed(run: () => Promise<number>): Promise<number> {

@@ -6,6 +6,7 @@ import { echoBesideWaits, runTrue } from "./calls.ts";
 import { carried } from "./carrying.ts";
 import { codexTrue } from "./codex.ts";
 import { shortCommand } from "./command-line.ts";
+import { growth } from "./growth.ts";
 import { onIpLinks } from "./ip-links.ts";
 import * as latencies from "./latencies.ts";
 import type { Result } from "./measuring.ts";
@@ -19,6 +20,7 @@ export const PEERS: readonly SubjectName[] = ["serve", "ttyd", "node-pty", "ssh"
 export const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor", ...PEERS];
 
 export const MEASURES: readonly Measure[] = [
+  amounts.start,
   latencies.connectToPrompt,
   latencies.connectAtOnce,
   runTrue,
@@ -36,6 +38,7 @@ export const MEASURES: readonly Measure[] = [
   amounts.stalledReader,
   amounts.idleSessions,
   amounts.idleCpu,
+  growth,
   amounts.fanOut,
   shortCommand,
   carried,
@@ -59,11 +62,13 @@ const WITHOUT = new Map<Measure, readonly SubjectName[]>([
   [latencies.echoBesideStoppedViewer, [...PEERS, "bridge", "bridge floor", "path floor"]], // It is compared with itself.
   [shortCommand, ["bridge", "bridge floor", "path floor", "ttyd", "node-pty"]], // They have no command line.
   [carried, ["bridge", "bridge floor", "ttyd", "node-pty"]],
-  [runTrue, [...PEERS, "bridge", "bridge floor", "path floor"]], // Only the Worker answers calls.
+  [runTrue, [...PEERS, "bridge", "bridge floor"]], // Only the Worker answers calls.
   [codexTrue, [...PEERS, "bridge", "bridge floor", "path floor"]],
   [recordingOn, [...PEERS, "bridge", "bridge floor", "path floor"]],
   [echoBesideWaits, [...PEERS, "bridge", "bridge floor", "path floor"]],
   [latencies.connectAtOnce, ["ssh"]], // By default it refuses so many.
+  [amounts.start, PEERS],
+  [growth, PEERS],
   [amounts.idleCpu, ["ssh"]], // Its sessions are processes, half a minute to open, and do nothing.
   [onIpLinks, ["bridge floor", "path floor"]], // They are no measure there: without flow control.
 ]);

@@ -2,6 +2,7 @@
 
 import { median, show } from "../base/numbers.ts";
 import * as amounts from "../measures/amounts.ts";
+import { runTrue } from "../measures/calls.ts";
 import { carried } from "../measures/carrying.ts";
 import { shortCommand } from "../measures/command-line.ts";
 import * as latencies from "../measures/latencies.ts";
@@ -28,6 +29,7 @@ const PLAN: readonly Planned[] = [
   { measure: latencies.connectToPrompt, subjects: FAST, share: 1 },
   { measure: latencies.connectToPrompt, subjects: ["ssh"], share: FEW },
   { measure: latencies.connectAtOnce, subjects: FAST, share: 1 },
+  { measure: runTrue, subjects: ["path", "path floor"], share: 1 },
   { measure: latencies.echoIdle, subjects: ALL, share: 1 },
   { measure: latencies.echoUnderFlood, subjects: ALL, share: 1 },
   { measure: amounts.outputRaw, subjects: ALL, share: HALF },
@@ -55,19 +57,30 @@ type Goal = {
 };
 
 export const GOALS: readonly Goal[] = [
+  { row: "first prompt p50, ms", of: "floor", better: "less", path: 1.3 },
+  { row: "first prompt p95, ms", of: "floor", better: "less", path: 1.3 },
+  { row: "first echoes p50, ms", of: "floor", better: "less", path: 1.25 },
+  { row: "first echoes p99, ms", of: "floor", better: "less", path: 1.25 },
   { row: "connect to prompt, ms", of: "best", better: "less", bridge: 1.1, path: 2.2 },
   { row: "connect to prompt, ms", of: "floor", better: "less", path: 1.3 },
   { row: "connect to prompt, 200 at once, ms each", of: "value", better: "less", bridge: 5, path: 5 },
   { row: "echo idle p50, ms", of: "best", better: "less", bridge: 1.1, path: 2.2 },
+  { row: "echo idle p50, ms", of: "floor", better: "less", path: 1.25 },
   { row: "echo idle p99, ms", of: "best", better: "less", bridge: 1.3, path: 2.5 },
   { row: "echo under flood p99, ms", of: "best", better: "less", bridge: 1.5, path: 4 },
+  { row: "echo under flood p99, ms", of: "value", better: "less", path: 5 },
   { row: "output raw, MB/s", of: "best", better: "more", bridge: 1, path: 0.9 },
+  { row: "... server CPU, ms/MB", of: "value", better: "less", path: 7 },
   { row: "output cooked, MB/s", of: "best", better: "more", bridge: 0.95, path: 0.9 },
+  { row: "... cooked: server CPU, ms/MB", of: "value", better: "less", path: 9 },
   { row: "input, MB/s", of: "best", better: "more", bridge: 1, path: 0.8 },
   { row: "^C in a flood p50, ms", of: "best", better: "less", bridge: 1.1, path: 2 },
-  { row: "stalled reader, growth in 10 s, MB", of: "value", better: "less", bridge: 10 },
+  { row: "^C in a flood p50, ms", of: "value", better: "less", path: 1.5 },
+  { row: "stalled reader, growth in 10 s, MB", of: "value", better: "less", bridge: 8, path: 16 },
+  { row: "memory for each of 100 idle sessions, KB", of: "value", better: "less", path: 350 },
   { row: "memory for each of the next 100, KB", of: "value", better: "less", bridge: 50, path: 240 },
   { row: "CPU of 100 idle sessions, % of a core", of: "value", better: "less", path: 0.5 },
+  { row: "`true` by HTTP *run*, ms", of: "floor", better: "less", path: 1.5 },
   { row: "one session to 64, MB/s in all", of: "floor", better: "more", path: 0.9 },
   { row: "... skipped for those behind, of 64, %", of: "value", better: "less", path: 0 },
   { row: "a command that does nothing, ms", of: "value", better: "less", path: 100 },

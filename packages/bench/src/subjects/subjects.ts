@@ -3,13 +3,13 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { BIN, ROOT } from "../../../local/src/base/paths.ts";
 import { anyFreePort } from "../../../local/src/base/ports.ts";
-import { programs } from "../../../local/src/system/installed.ts";
+import { partsIn, programs } from "../../../local/src/system/installed.ts";
 import { buildParts } from "../../../local/src/system/parts.ts";
 import { startSystem } from "../../../local/src/system/system.ts";
 import { workerdConfig } from "../../../local/src/system/workerd-config.ts";
@@ -27,6 +27,8 @@ export interface Subject {
   memory(): number;
   /** CPU time of all its server processes, in ms. */
   cpuMs(): number;
+  /** The Worker's main module, in bytes, where there is one. */
+  readonly bundleBytes?: number;
   stop(): Promise<void>;
 }
 
@@ -96,7 +98,8 @@ async function ssh(): Promise<Subject> {
 async function floorPath(): Promise<Subject> {
   const floor = await startListening(join(BIN, "bun"), [join(import.meta.dirname, "floors/bridge.ts")], {});
   const worker = await startRelay(`${floor.url}/`);
-  return subjectOf("path floor", worker.url, [worker, floor], { kind: "floor", headers: {} });
+  const subject = subjectOf("path floor", worker.url, [worker, floor], { kind: "floor", headers: {} });
+  return { ...subject, bundleBytes: worker.bundleBytes };
 }
 
 /** One user, from one address, does all of it. */
@@ -127,6 +130,7 @@ async function ourPath(): Promise<Subject> {
   const headers = { Authorization: `Bearer ${token}` };
   return {
     ...subjectOf("path", `http://127.0.0.1:${port}`, [], { kind: "ours", headers }, () => Object.values(system.pids)),
+    bundleBytes: statSync(partsIn(await parts).worker).size,
     stop: async () => {
       await system.stop();
       rmSync(dir, { recursive: true, force: true });
@@ -205,7 +209,7 @@ async function builtParts(): Promise<string> {
 }
 
 /** A Worker with one Durable Object, which passes everything on to the bridge. */
-async function startRelay(bridgeUrl: string): Promise<Server> {
+async function startRelay(bridgeUrl: string): Promise<Server & { readonly bundleBytes: number }> {
   const dir = mkdtempSync(join(tmpdir(), "bench-floor-"));
   const bundle = join(dir, "index.js");
   buildSync({
@@ -234,7 +238,7 @@ async function startRelay(bridgeUrl: string): Promise<Server> {
       () => true,
       () => false,
     );
-    if (isUp) return { url, process: child };
+    if (isUp) return { url, process: child, bundleBytes: statSync(bundle).size };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error("Cannot start workerd: it does not answer");

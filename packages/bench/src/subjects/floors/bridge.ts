@@ -1,5 +1,6 @@
 // The floor of a bridge: the least program that runs a command on a terminal and shows it over a WebSocket. No flow
-// control, no resume, no log. Its numbers are the runtime's alone. Also a command on pipes, with its input and output.
+// control, no resume, no log. Its numbers are the runtime's alone. Also a command on pipes, with its input and output, and one by a
+// request.
 
 const HEADER = 0x01;
 
@@ -7,13 +8,22 @@ type Input = { write(bytes: Uint8Array): unknown; resize?(cols: number, rows: nu
 type Data = { input: Input | undefined; kill: () => void };
 type Asked = { readonly command: readonly string[]; readonly session: string; readonly tty?: boolean };
 
+type Run = { readonly cmd: string; readonly args: readonly string[] };
+
+/** A command by one request, as the path's *run* answers it. */
+async function runOf({ cmd, args }: Run): Promise<Response> {
+  const code = await Bun.spawn([cmd, ...args], { stdin: "ignore", stdout: "ignore" }).exited;
+  return Response.json({ state: "exited", exit: { code } });
+}
+
 /** Sockets that only watch, by the name that they watch. */
 const viewers = new Map<string, Set<{ send(frame: Uint8Array): unknown }>>();
 
 const server = Bun.serve<Data>({
   hostname: "127.0.0.1",
   port: Number(process.env.PORT ?? "0"),
-  fetch(request, self) {
+  async fetch(request, self) {
+    if (request.method === "POST") return runOf((await request.json()) as Run);
     if (self.upgrade(request, { data: { input: undefined, kill: () => undefined } })) return undefined;
     return new Response("ok\n");
   },

@@ -1,4 +1,4 @@
-// The floor of the path: a Worker and a Durable Object that pass WebSocket messages on, and nothing else.
+// The floor of the path: a Worker and a Durable Object that pass WebSocket messages and calls on, and nothing else.
 
 type Env = { readonly RELAY: DurableObjectNamespace; readonly BRIDGE_URL: string };
 
@@ -16,6 +16,7 @@ export class Relay implements DurableObject {
   }
 
   async fetch(request: Request): Promise<Response> {
+    if (request.method === "POST") return fetch(this.#env.BRIDGE_URL, { method: "POST", body: request.body });
     const pair = new WebSocketPair();
     const client = pair[1];
     // One connection to the bridge for all of them: each more would bring the output to each client once more.
@@ -54,6 +55,7 @@ export class Relay implements DurableObject {
 
 export default {
   fetch(request: Request, env: Env): Promise<Response> | Response {
+    if (request.method === "POST") return env.RELAY.get(env.RELAY.newUniqueId()).fetch(request);
     if (request.headers.get("Upgrade") === null) return new Response("ok\n");
     const name = new URL(request.url).searchParams.get("name") ?? "";
     return env.RELAY.get(env.RELAY.idFromName(name)).fetch(request);
