@@ -92,8 +92,11 @@ export class Registry {
   readonly workspaces: Workspaces;
   /** One for each archive that is being made or unpacked. */
   readonly archives = new Set<Pick<HostNames, "sandbox">>();
-  /** Sessions whose process has ended, in that order. */
-  readonly #ended = new Set<SessionHost>();
+  /** Those whose process runs. */
+  readonly #running = new Set<SessionHost>();
+  /** Sessions whose process has ended, in that order, with the memory that each had then. */
+  readonly #ended = new Map<SessionHost, number>();
+  #endedBytes = 0;
   /** When the running processes are ended, by the clock of `performance`; undefined unless the bridge was told to stop. */
   #stopsAtMs: number | undefined;
   /** Work on files that is under way. */
@@ -209,12 +212,15 @@ export class Registry {
     this.#leftovers.started();
     replaced?.remove();
     this.#hosts.set(keyOf(names.sandbox, names.session), started);
+    this.#running.add(started);
     log.info(`session ${names.label}/${names.session} started`);
     void started.exited.then((exit) => {
+      this.#running.delete(started);
       surroundings.panes?.ended();
       log.info(`session ${names.label}/${names.session} ended: ${exit.signal ?? `code ${exit.code}`}`);
       if (this.find(names.sandbox, names.session) !== started) return;
-      this.#ended.add(started);
+      this.#ended.set(started, keptBytesOf(started));
+      this.#endedBytes += keptBytesOf(started);
       this.#forgetEarliest();
     });
     return { ok: true, host: started };
@@ -290,6 +296,7 @@ export class Registry {
   }
 
   #forgot(host: SessionHost): void {
+    this.#endedBytes -= this.#ended.get(host) ?? 0;
     this.#ended.delete(host);
     const key = keyOf(host.names.sandbox, host.names.session);
     if (this.#hosts.get(key) !== host) return;
@@ -299,15 +306,16 @@ export class Registry {
 
   /** @returns Whether a log of so many bytes has room beside those of the running processes. */
   #makeLogRoom(bytes: number): boolean {
-    const running = [...this.#hosts.values()].filter(({ state }) => state === "running");
-    const room = MAX_LOGS_BYTES - running.reduce((sum, { session }) => sum + session.log.capacityBytes, bytes);
+    let room = MAX_LOGS_BYTES - bytes;
+    for (const { session } of this.#running) room -= session.log.capacityBytes;
     if (room >= 0) this.#forgetEarliest(Math.min(room, this.#keptBytes));
     return room >= 0;
   }
 
   /** Makes room if ended sessions take too much memory. A session to which a client is attached may have to tell its end first. */
   #forgetEarliest(keptBytes = this.#keptBytes): void {
-    const kept = [...this.#ended].filter((host) => host.clientCount === 0 && !host.isHeld);
+    if (this.#endedBytes <= keptBytes) return;
+    const kept = [...this.#ended.keys()].filter((host) => host.clientCount === 0 && !host.isHeld);
     let bytes = kept.reduce((sum, host) => sum + keptBytesOf(host), 0);
     for (const host of kept) {
       if (bytes <= keptBytes) return;
@@ -327,9 +335,10 @@ export class Registry {
 
   /** The sessions of a sandbox: all, or the one with this name. */
   list(sandbox: string, session?: string): SessionListing[] {
-    const isAsked = ({ names }: SessionHost) =>
-      names.sandbox === sandbox && (session === undefined || names.session === session);
-    return [...this.#hosts.values()].filter(isAsked).map(listingOf);
+    if (session === undefined)
+      return [...this.#hosts.values()].filter(({ names }) => names.sandbox === sandbox).map(listingOf);
+    const host = this.find(sandbox, session);
+    return host === undefined ? [] : [listingOf(host)];
   }
 }
 
