@@ -50,7 +50,7 @@ export function DropdownMenu({ entries, title, onDone, children }: DropdownMenuP
           onCloseAutoFocus={close.focus}
         >
           {title === undefined ? null : <Dropdown.Label className="sbx-menu-title">{title}</Dropdown.Label>}
-          <Entries entries={entries} parts={Dropdown} onAct={close.acted} />
+          <Entries entries={entries} parts={OF_DROPDOWN} onAct={close.acted} />
         </Dropdown.Content>
       </Dropdown.Portal>
     </Dropdown.Root>
@@ -67,15 +67,17 @@ export function ContextMenu({ entries, onDone, isOff = false, children }: MenuPr
       </Context.Trigger>
       <Context.Portal container={ground}>
         <Context.Content className="sbx-ground sbx-menu" collisionPadding={8} onCloseAutoFocus={close.focus}>
-          <Entries entries={entries} parts={Context} onAct={close.acted} />
+          <Entries entries={entries} parts={OF_CONTEXT} onAct={close.acted} />
         </Context.Content>
       </Context.Portal>
     </Context.Root>
   );
 }
 
-/** Both kinds have the same parts. */
+/** Both kinds have the same parts. Each is named, since whole modules would bring kinds of entries that no menu has. */
 type Parts = { readonly Item: typeof Dropdown.Item; readonly Separator: typeof Dropdown.Separator };
+const OF_DROPDOWN: Parts = { Item: Dropdown.Item, Separator: Dropdown.Separator };
+const OF_CONTEXT: Parts = { Item: Context.Item, Separator: Context.Separator };
 
 type EntriesProps = {
   readonly entries: () => readonly MenuEntry[];
