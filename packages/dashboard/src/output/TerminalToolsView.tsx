@@ -1,10 +1,10 @@
 // The terminal's tools: search, scrolling to the bottom, and notices of the last action.
 
 import { ClipboardCopy, Copy, RotateCw } from "lucide-react";
-import { type MouseEvent, useEffect, useRef, useSyncExternalStore } from "react";
+import { type CSSProperties, type MouseEvent, useEffect, useRef, useSyncExternalStore } from "react";
 import { useTexts } from "../texts/texts-context.ts";
 import { outcomeText, type SearchOptions } from "./search-model.ts";
-import type { ShownBlock, TerminalTools } from "./terminal-tools.ts";
+import type { ShownBlock, TerminalTools, ToolsState } from "./terminal-tools.ts";
 
 export type TerminalToolsViewProps = {
   readonly tools: TerminalTools;
@@ -18,7 +18,14 @@ export function TerminalToolsView({ tools, onDone }: TerminalToolsViewProps) {
   return (
     <>
       {state.isSearching ? <SearchBar tools={tools} onDone={onDone} /> : null}
-      {state.block === undefined ? null : <BlockLine block={state.block} tools={tools} onDone={onDone} />}
+      <div className="sbx-blocks">
+        <div style={styleOf(state)}>
+          {state.head === undefined ? null : <BlockLine block={state.head} tools={tools} onDone={onDone} />}
+          {state.chosen === undefined ? null : (
+            <BlockLine block={state.chosen} isChosen tools={tools} onDone={onDone} />
+          )}
+        </div>
+      </div>
       {state.isScrolledUp ? (
         <button
           type="button"
@@ -42,10 +49,16 @@ export function TerminalToolsView({ tools, onDone }: TerminalToolsViewProps) {
   );
 }
 
-type BlockLineProps = TerminalToolsViewProps & { readonly block: ShownBlock };
+/** For the style sheet: where the rows are. */
+function styleOf({ size: { row, width, height }, chosen }: ToolsState): CSSProperties {
+  const px = { "--_row": `${row}px`, "--_width": `${width}px`, "--_height": `${height}px` };
+  return { ...px, "--_at": chosen?.row ?? 0 } as CSSProperties;
+}
 
-/** The command's own line stays while its output scrolls. */
-function BlockLine({ block, tools, onDone }: BlockLineProps) {
+type BlockLineProps = TerminalToolsViewProps & { readonly block: ShownBlock; readonly isChosen?: boolean };
+
+/** The command's own line stays while its output scrolls. At the line of the chosen one, which is in view, stand the buttons alone. */
+function BlockLine({ block, isChosen = false, tools, onDone }: BlockLineProps) {
   const words = useTexts().command;
   const { line, exit, isRunning, tookMs } = block;
   const state = isRunning ? "running" : exit === 0 ? "good" : exit === undefined ? "ended" : "bad";
@@ -54,16 +67,18 @@ function BlockLine({ block, tools, onDone }: BlockLineProps) {
     tookMs === undefined ? "" : words.took(tookMs),
   ];
   const actions = [
-    [Copy, words.copyCommand, () => tools.copyCommand()],
-    [ClipboardCopy, words.copyOutput, () => tools.copyOutput()],
-    [RotateCw, words.runAgain, () => tools.runAgain()],
+    [Copy, words.copyCommand, () => tools.copyCommand(block)],
+    [ClipboardCopy, words.copyOutput, () => tools.copyOutput(block)],
+    [RotateCw, words.runAgain, () => tools.runAgain(block)],
   ] as const;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form.
-    <div className="sbx-block" role="group" aria-label={words.block(line)} data-state={state}>
-      <code className="sbx-block-line" title={line}>
-        {line}
-      </code>
+    <div className="sbx-block" role="group" aria-label={words.block(line)} data-state={state} data-chosen={isChosen}>
+      {isChosen ? null : (
+        <code className="sbx-block-line" title={line}>
+          {line}
+        </code>
+      )}
       <span className="sbx-block-facts">{facts.filter((fact) => fact !== "").join(" · ")}</span>
       {actions.map(([Icon, label, act]) => (
         <button

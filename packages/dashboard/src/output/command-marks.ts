@@ -87,7 +87,7 @@ export class CommandMarks {
     const { viewportY, baseY } = this.#terminal.buffer.active;
     // At the bottom several prompts may be in view: the way back begins with the newest command.
     const top = viewportY === baseY && direction === "before" ? Number.POSITIVE_INFINITY : viewportY;
-    const block = promptFrom(this.list, this.#chosenInView?.prompt.marker.line ?? top, direction);
+    const block = promptFrom(this.list, this.chosenInView?.prompt.marker.line ?? top, direction);
     if (block === undefined) return false;
     this.#terminal.scrollToLine(block.prompt.marker.line);
     this.#choose(block);
@@ -98,18 +98,27 @@ export class CommandMarks {
   outputInView(): string | undefined {
     const { viewportY, baseY } = this.#terminal.buffer.active;
     const block =
-      this.#chosenInView ?? copyableAt(this.list, viewportY === baseY ? Number.POSITIVE_INFINITY : viewportY);
+      this.chosenInView ?? copyableAt(this.list, viewportY === baseY ? Number.POSITIVE_INFINITY : viewportY);
     return block === undefined ? undefined : this.outputOf(block);
   }
 
-  /** The command that was jumped to, else the one whose output is at the top of the screen. */
-  get blockInView(): CommandBlock | undefined {
+  /** The command whose output is at the top of the screen. */
+  get blockAtTop(): CommandBlock | undefined {
     const { active } = this.#terminal.buffer;
     if (active.type !== "normal") return undefined;
-    const block = this.#chosenInView ?? blockAbove(this.list, active.viewportY);
+    const block = blockAbove(this.list, active.viewportY);
     // What a program that reads keys draws is no output that goes by.
     const isDrawn = block?.end === undefined && active.viewportY === active.baseY;
     return isDrawn && this.#terminal.modes.bracketedPasteMode ? undefined : block;
+  }
+
+  /** The command that the last jump led to; undefined once a person has scrolled it out of view. */
+  get chosenInView(): CommandBlock | undefined {
+    const prompt = this.#chosen?.prompt;
+    const { type, viewportY } = this.#terminal.buffer.active;
+    const line = prompt?.marker.line ?? -1;
+    if (type !== "normal" || line < viewportY || line >= viewportY + this.#terminal.rows) return undefined;
+    return this.list.find((block) => block.prompt === prompt);
   }
 
   /** Whether the shell waits for a command. */
@@ -139,15 +148,6 @@ export class CommandMarks {
   dispose(): void {
     this.forgetChosen();
     for (const disposable of this.#disposables) disposable.dispose();
-  }
-
-  /** The chosen command; undefined once a person has scrolled it out of view. */
-  get #chosenInView(): CommandBlock | undefined {
-    const prompt = this.#chosen?.prompt;
-    const { viewportY } = this.#terminal.buffer.active;
-    const line = prompt?.marker.line ?? -1;
-    if (line < viewportY || line >= viewportY + this.#terminal.rows) return undefined;
-    return this.list.find((block) => block.prompt === prompt);
   }
 
   #choose({ prompt }: CommandBlock): void {

@@ -30,7 +30,11 @@ export type ToolsState = {
   /** Whether the newest line is out of view. */
   readonly isScrolledUp: boolean;
   /** The command to which the output at the top of the screen belongs. */
-  readonly block: ShownBlock | undefined;
+  readonly head: ShownBlock | undefined;
+  /** The command that the last jump led to. */
+  readonly chosen: ShownBlock | undefined;
+  /** Pixels of a row, and of the terminal's whole width and height. */
+  readonly size: { readonly row: number; readonly width: number; readonly height: number };
   /** Shown briefly: something was copied, or there was nothing to copy. */
   readonly notice: ToolNotice | undefined;
   /** For screen readers: a command ended. */
@@ -38,7 +42,10 @@ export type ToolsState = {
 };
 
 export type ShownBlock = {
+  readonly of: CommandBlock;
   readonly line: string;
+  /** Of its prompt on the screen. */
+  readonly row: number;
   readonly exit: number | undefined;
   readonly isRunning: boolean;
   /** undefined if it is unknown, or too short to be worth a word. */
@@ -68,7 +75,7 @@ export class TerminalTools extends Store<ToolsState> {
   readonly #words: Texts["command"];
   readonly #latencyText: () => string;
   readonly #disposables: { dispose(): void }[];
-  #shown: CommandBlock | undefined;
+  #shown: readonly (CommandBlock | number | undefined)[] = [];
 
   constructor(terminal: Terminal, options: TerminalToolsOptions) {
     const { words, isReplay, commandEnded, factsChanged, latencyText } = options;
@@ -77,7 +84,9 @@ export class TerminalTools extends Store<ToolsState> {
       searches: 0,
       search: EMPTY_SEARCH,
       isScrolledUp: false,
-      block: undefined,
+      head: undefined,
+      chosen: undefined,
+      size: { row: 0, width: 0, height: 0 },
       notice: undefined,
       announced: undefined,
     });
@@ -104,6 +113,14 @@ export class TerminalTools extends Store<ToolsState> {
       terminal.onScroll(() => this.#scrolled()),
       terminal.onWriteParsed(() => this.#scrolled()),
     ];
+    // xterm.js reports its size before it has it.
+    const observer = new ResizeObserver(([entry]) => {
+      const { width = 0, height = 0 } = entry?.contentRect ?? {};
+      this.change({ size: { row: height / terminal.rows, width, height } });
+    });
+    const screen = terminal.element?.querySelector(".xterm-screen");
+    if (screen) observer.observe(screen);
+    this.#disposables.push({ dispose: () => observer.disconnect() });
     // onScroll does not report scrolling by the wheel.
     const element = terminal.element?.querySelector(".xterm-scrollable-element") ?? terminal.element;
     const moved = () => requestAnimationFrame(() => this.#scrolled());
@@ -134,21 +151,17 @@ export class TerminalTools extends Store<ToolsState> {
     }
   }
 
-  /** Copies the shown command itself. */
-  copyCommand(): void {
-    void this.#copy(this.state.block?.line, this.#words.copiedCommand);
+  copyCommand({ line }: ShownBlock): void {
+    void this.#copy(line, this.#words.copiedCommand);
   }
 
-  /** Copies the shown command's output. */
-  copyOutput(): void {
-    const block = this.commands.blockInView;
-    void this.#copy(block === undefined ? undefined : this.commands.outputOf(block));
+  copyOutput({ of }: ShownBlock): void {
+    void this.#copy(this.commands.outputOf(of));
   }
 
-  /** Runs the shown command once more, if the shell waits for one. */
-  runAgain(): void {
-    const line = this.state.block?.line ?? "";
-    if (line === "" || HAS_CONTROL.test(line)) return;
+  /** Runs the command once more, if the shell waits for one. */
+  runAgain({ line }: ShownBlock): void {
+    if (HAS_CONTROL.test(line)) return;
     if (!this.commands.isAtPrompt) {
       this.#say(this.#words.busy);
       return;
@@ -208,18 +221,20 @@ export class TerminalTools extends Store<ToolsState> {
     const { viewportY, baseY } = this.#terminal.buffer.active;
     const isScrolledUp = viewportY < baseY;
     if (isScrolledUp !== this.state.isScrolledUp) this.change({ isScrolledUp });
-    const shown = this.commands.blockInView;
-    if (shown === this.#shown) return;
+    const { blockAtTop: head, chosenInView: chosen } = this.commands;
+    const row = (chosen?.prompt.marker.line ?? 0) - viewportY;
+    const shown = [head, chosen, chosen && row];
+    if (shown.every((each, i) => each === this.#shown[i])) return;
     this.#shown = shown;
-    this.change({ block: shown === undefined ? undefined : this.#describe(shown) });
+    this.change({ head: this.#describe(head, 0), chosen: this.#describe(chosen, row) });
   }
 
-  #describe(block: CommandBlock): ShownBlock | undefined {
-    const { exit, end, startedAtMs, endedAtMs } = block;
-    const line = this.commands.lineOf(block);
+  #describe(of: CommandBlock | undefined, row: number): ShownBlock | undefined {
+    const line = of === undefined ? "" : this.commands.lineOf(of);
+    if (of === undefined || line === "") return undefined;
+    const { exit, end, startedAtMs, endedAtMs } = of;
     const tookMs = startedAtMs === undefined || endedAtMs === undefined ? 0 : endedAtMs - startedAtMs;
-    if (line === "") return undefined;
-    return { line, exit, isRunning: end === undefined, tookMs: tookMs < WORTH_MS ? undefined : tookMs };
+    return { of, line, row, exit, isRunning: end === undefined, tookMs: tookMs < WORTH_MS ? undefined : tookMs };
   }
 }
 

@@ -81,6 +81,20 @@ describe("marks", () => {
     expect(made.outputInView()).toBe("c");
   });
 
+  test("the one at the top of the screen is told beside the chosen one, which is in view or none", async () => {
+    const { marks: made, print, terminal: screen } = marks();
+    await print(["one", "two", "three"].map((name) => command(name, `${name}\r\n`.repeat(4), 0)).join(""));
+    const [one, two, three] = made.list;
+    expect([made.blockAtTop, made.chosenInView]).toEqual([three, undefined]);
+    made.scrollTo("before");
+    made.scrollTo("before");
+    expect([made.blockAtTop, made.chosenInView]).toEqual([undefined, two]);
+    screen.scrollLines(-2);
+    expect([made.blockAtTop, made.chosenInView]).toEqual([one, two]);
+    screen.scrollLines(3);
+    expect([made.blockAtTop, made.chosenInView]).toEqual([two, undefined]);
+  });
+
   test("that a program prints on the alternate screen are none", async () => {
     const { marks: made, print } = marks();
     await print(`\x1b[?1049h${command("one", "a\r\n", 0)}\x1b[?1049l`);

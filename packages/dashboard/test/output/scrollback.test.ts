@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { TerminalPage } from "../browser.ts";
-import { useBrowser } from "../fixture.ts";
+import { MAIN, useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
 
@@ -188,6 +188,50 @@ describe("commands", () => {
     await page.type("x");
     await page.page.locator(".sbx-command-chosen").waitFor({ state: "detached" });
     expect(await copied("")).toBe("out of three");
+  });
+
+  test("head their own output alone: the chosen one has its buttons at its own line, and both stay in the frame", async () => {
+    const page = await browser.attached();
+    await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    browser.server.process("main").print(`${command("seq", lines(0, 60, "s"), 0)}${command("ls", "file\r\n", 0)}`);
+    await page.shows("file");
+    await page.type("");
+    await page.page.keyboard.press("Control+Shift+ArrowUp");
+    const [head, chosen] = ["Command seq", "Command ls"].map((name) => page.page.getByRole("group", { name }));
+    if (head === undefined || chosen === undefined) throw new Error("Cannot find the commands");
+    await chosen.getByRole("button", { name: "Copy output" }).click();
+    await expect.poll(() => page.page.evaluate(() => navigator.clipboard.readText())).toBe("file");
+    const boxes = () =>
+      page.page.evaluate(() => {
+        const box = (selector: string) => document.querySelector(selector)?.getBoundingClientRect() ?? new DOMRect();
+        const { top, left, right, height } = box(".xterm-screen");
+        const rows = Number(document.querySelector<HTMLElement>(".sbx-terminal")?.dataset.rows);
+        const [head, own, line, icon] = [
+          ".sbx-block",
+          '[data-chosen="true"]',
+          ".sbx-command-chosen",
+          ".sbx-block svg",
+        ].map(box);
+        const middle = (of = new DOMRect()) => of.top + of.height / 2;
+        return {
+          // Its end is that of a row.
+          cut: ((head?.bottom ?? 0) - top) % (height / rows),
+          isInside: (head?.left ?? 0) >= left - 8 && (head?.right ?? 0) <= right + 1,
+          // Of the icons in the bar, and of the buttons at the line.
+          off: [middle(icon) - middle(head), middle(own) - middle(line)].map(Math.abs).map(Math.floor),
+        };
+      });
+    await expect.poll(boxes).toEqual({ cut: 0, isInside: true, off: [0, 0] });
+    const small = await browser.attached(MAIN, { width: 420, height: 480 });
+    await page.waitForData("framed", "true");
+    await page.page.keyboard.press("Control+Shift+ArrowUp");
+    await page.page.keyboard.press("Control+Shift+ArrowDown");
+    await expect.poll(boxes).toEqual({ cut: 0, isInside: true, off: [0, 0] });
+    await small.state("attached");
+    // Dimmed as the rest.
+    await page.page.locator(".sbx-terminal").evaluate((terminal) => terminal.setAttribute("data-state", "waiting"));
+    const shade = () => page.page.locator(".sbx-block-line").evaluate((line) => getComputedStyle(line).opacity);
+    await expect.poll(shade).toBe("0.55");
   });
 
   test("are told to a screen reader as they end, with their exit status, and not again by a replay", async () => {
