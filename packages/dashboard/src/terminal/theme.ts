@@ -5,8 +5,9 @@ import { XTERM_OPTIONS } from "sandbox-stdio/core";
 
 export type Scheme = "dark" | "light" | "contrast";
 
-/** Whether `system` means the high contrast scheme. */
-export const PREFERS_CONTRAST = "(prefers-contrast: more), (forced-colors: active)";
+/** Whether `system` means the high contrast scheme. It is dark: where the system forces light colours, the light one stands among them. */
+export const PREFERS_CONTRAST =
+  "(prefers-contrast: more) and (forced-colors: none), (forced-colors: active) and (prefers-color-scheme: dark)";
 
 const DARK: ITheme = {
   background: "#17181c",

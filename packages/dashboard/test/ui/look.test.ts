@@ -178,6 +178,10 @@ describe("the look", () => {
     await expect
       .poll(() => inverse.evaluate((span) => [getComputedStyle(span).color, getComputedStyle(span).backgroundColor]))
       .toEqual([black, "rgb(255, 255, 255)"]);
+    const ground = async () => (await paper())[2];
+    expect(await ground()).toBe(black);
+    await page.page.emulateMedia({ colorScheme: "light" });
+    await expect.poll(ground).toBe("rgb(255, 255, 255)");
   });
 
   test("at 400 % has the answers of a long question in sight", async () => {
@@ -221,6 +225,9 @@ describe("the look", () => {
     const mixed = "color(srgb 0.970588 0.970588 0.970588)";
     const contrast = { tab: yellow, option: yellow, header: white, divider: mixed, dot: "rgb(93, 255, 139)" };
     await expect.poll(lines).toEqual(contrast);
+    const ring = () => page.page.locator(".sbx-search input").evaluate((field) => getComputedStyle(field).outlineColor);
+    await page.page.locator(".sbx-search input").focus();
+    await expect.poll(ring).toBe(yellow);
     await page.page.emulateMedia({ contrast: "no-preference", forcedColors: "active" });
     const forced = { tab: white, option: white, header: white, divider: white, dot: white };
     await expect.poll(lines).toEqual(forced);
