@@ -3,6 +3,7 @@
 import { useMemo } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { FONT_SIZES } from "../settings/preferences.ts";
+import { GALLERY } from "../settings/theme-gallery.ts";
 import type { Texts } from "../texts/texts.ts";
 import { focusedTarget, focusOf, isSplit, type PaneId, paneIdOf } from "../workspace/layout.ts";
 import { applied, type WorkspaceCommand } from "../workspace/layout-keys.ts";
@@ -36,7 +37,7 @@ export type Run = ((command: WorkspaceCommand, at?: SessionTarget) => void) & {
 
 /** Commands of a guest, whose page has one session: those of its terminal, and of the page's look. */
 const OF_GUESTS: readonly WorkspaceCommand["do"][] = [
-  ...(["settings", "keys", "terminal", "scheme", "zoom"] as const),
+  ...(["settings", "keys", "terminal", "scheme", "theme", "zoom"] as const),
   ...(["port", "paste", "select-all", "secret", "reader"] as const),
 ];
 
@@ -113,6 +114,8 @@ export function useCommands(options: CommandsOptions): Run {
         return void page.logout();
       case "scheme":
         return page.preferences.set({ scheme: command.scheme, theme: undefined });
+      case "theme":
+        return page.preferences.set({ theme: GALLERY.find(({ name }) => name === command.name) });
       default:
         return workspace.editHere((now) => applied(now, command));
     }

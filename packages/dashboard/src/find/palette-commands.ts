@@ -2,6 +2,7 @@
 
 import { isName } from "sandbox-stdio/core";
 import { listOfKeys, type OwnKeys } from "../keys/own-keys.ts";
+import { GALLERY } from "../settings/theme-gallery.ts";
 import type { Texts } from "../texts/texts.ts";
 import {
   ALL_COMMANDS,
@@ -44,6 +45,8 @@ export function wordsOfCommand(
       return texts.terminal[command.shortcut];
     case "scheme":
       return texts.scheme(settings.schemes[command.scheme]);
+    case "theme":
+      return settings.ownTheme(command.name);
     case "show-tab":
       return command.by === 1 ? texts.nextTab : texts.previousTab;
     case "move-tab":
@@ -90,7 +93,8 @@ export function paletteCommands(
 ): PaletteEntry[] {
   const others = (startsIn.length > 1 ? startsIn : []).map((sandbox): WorkspaceCommand => ({ do: "new", sandbox }));
   const servers = ports.map((port): WorkspaceCommand => ({ do: "port", port }));
-  return [...servers, ...ALL_COMMANDS.slice(1), ...others]
+  const themes = GALLERY.map(({ name }): WorkspaceCommand => ({ do: "theme", name }));
+  return [...servers, ...ALL_COMMANDS.slice(1), ...themes, ...others]
     .filter((command) => may(command) && (hasPanes || !commandIsForOthers(command)))
     .map((command) => entryOf(command, texts, own));
 }

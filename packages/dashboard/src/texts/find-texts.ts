@@ -45,6 +45,7 @@ export const FIND_TEXTS = {
     also: {
       settings: "theme font zoom size cursor line height scrollback bell notifications options preferences",
       scheme: "theme colors dark mode",
+      theme: "colours colors",
       new: "create shell terminal",
       divide: "vertical horizontal pane",
       maximize: "zoom full screen fullscreen",

@@ -25,6 +25,8 @@ export type WorkspaceCommand =
   /** Opens a web server of the focused pane's command. */
   | { readonly do: "port"; readonly port: number }
   | { readonly do: "scheme"; readonly scheme: SchemeChoice }
+  /** A theme of the gallery. */
+  | { readonly do: "theme"; readonly name: string }
   /** Default sandbox: that of the focused pane. */
   | { readonly do: "new"; readonly sandbox?: string; readonly session?: string }
   | { readonly do: "divide"; readonly direction: Direction }

@@ -60,7 +60,7 @@ test("words by which people look find a command that has another name", () => {
   };
   for (const [query, words] of [
     ...[
-      ["theme", "Settings"],
+      ["dracula", "Theme: Dracula"],
       ["font", "Settings"],
       ["zoom", "Maximize pane (on or off)"],
     ],
@@ -138,6 +138,7 @@ test("offers only what can be done: nothing that may not be, no arranging of one
     "settings",
     "keys",
     "scheme",
+    "theme",
     "reopen",
     "notify",
     "ask",

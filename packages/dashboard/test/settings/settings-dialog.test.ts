@@ -48,6 +48,16 @@ test("a scheme, a size and a theme are there at once, on other pages too, and af
   await page.page.getByText("photo.json is not a theme of iTerm2 or VS Code").waitFor();
   await page.page.getByRole("button", { name: "Remove" }).click();
   await expect.poll(() => paper(page)).toBe(ground);
+  const edge = page.page.getByLabel("Ligatures").evaluate((box) => getComputedStyle(box).boxShadow);
+  expect(await edge).toContain("rgb(255, 255, 255)");
+
+  await page.page.getByRole("button", { name: "Close" }).click();
+  await page.page.keyboard.press("Control+Shift+P");
+  await page.page.keyboard.type("Dracula\n");
+  await expect.poll(() => paper(page)).toBe("rgb(40, 42, 54)");
+  // The server of these tests lists no sandboxes, and the browser says so.
+  await expect.poll(() => page.problems.length).toBeGreaterThan(0);
+  page.problems.length = 0;
 });
 
 test.each([
