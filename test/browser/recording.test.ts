@@ -238,7 +238,7 @@ test("a session that is recorded: its timeline opens at now, is searched and lin
   await dialog.getByLabel("Who may use the link").selectOption("guests");
   await dialog.getByLabel("and see its recording").check();
   await dialog.getByRole("button", { name: "Copy link" }).click();
-  const moment = new URL(await dialog.locator("input.sbx-made-link").inputValue());
+  const moment = new URL(await dialog.locator(".sbx-made-link > input").inputValue());
   await dialog.getByText("can view and see its recording").waitFor();
   moment.searchParams.set("at", at);
   const guest = await browser.open(

@@ -58,14 +58,7 @@ export function ShareDialog({ target, name, people, isRecorded, onClose }: Share
     void refresh();
     return answer.value.url;
   };
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const role: Role = form.get("role") === "driver" ? "driver" : "viewer";
-    const recording = form.get("recording") === "on";
-    const seconds = Number(form.get("seconds"));
-    const url = await linkFor({ role, seconds, guests: form.get("who") === "guests", ...(recording && { recording }) });
-    if (url === undefined) return;
+  const copy = async (url: string) => {
     try {
       await navigator.clipboard.writeText(url);
       setOutcome(words.copied);
@@ -74,6 +67,15 @@ export function ShareDialog({ target, name, people, isRecorded, onClose }: Share
       field.current?.select();
       setOutcome(words.selected);
     }
+  };
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const role: Role = form.get("role") === "driver" ? "driver" : "viewer";
+    const recording = form.get("recording") === "on";
+    const seconds = Number(form.get("seconds"));
+    const url = await linkFor({ role, seconds, guests: form.get("who") === "guests", ...(recording && { recording }) });
+    if (url !== undefined) await copy(url);
   };
   const revoke = async (id: string) => {
     const answer = await revokeTicket(target, id);
@@ -112,7 +114,9 @@ export function ShareDialog({ target, name, people, isRecorded, onClose }: Share
       <p role="alert" className="sbx-problem">
         {problem}
       </p>
-      {made === undefined ? null : <Link key={made.id} share={made} field={field} outcome={outcome} />}
+      {made === undefined ? null : (
+        <Link key={made.id} share={made} field={field} outcome={outcome} onCopy={(url) => void copy(url)} />
+      )}
       <Tickets tickets={tickets} onRevoke={(id) => void revoke(id)} />
       <div className="sbx-answers">
         <button type="button" className="sbx-button" onClick={onClose}>
@@ -168,9 +172,10 @@ type LinkProps = {
   readonly share: Share;
   readonly field: RefObject<HTMLInputElement | null>;
   readonly outcome: string;
+  readonly onCopy: (url: string) => void;
 };
 
-function Link({ share: { url, expiresAt }, field, outcome }: LinkProps) {
+function Link({ share: { url, expiresAt }, field, outcome, onCopy }: LinkProps) {
   const words = useTexts().share;
   const id = useId();
   return (
@@ -178,14 +183,12 @@ function Link({ share: { url, expiresAt }, field, outcome }: LinkProps) {
       <Code text={url} words={words} />
       <div>
         <label htmlFor={id}>{words.link(timeOf(expiresAt, words))}</label>
-        <input
-          className="sbx-made-link"
-          id={id}
-          ref={field}
-          readOnly
-          value={url}
-          onFocus={(event) => event.currentTarget.select()}
-        />
+        <div className="sbx-made-link">
+          <input id={id} ref={field} readOnly value={url} onFocus={(event) => event.currentTarget.select()} />
+          <button type="button" className="sbx-button" onClick={() => onCopy(url)}>
+            {words.copy}
+          </button>
+        </div>
         <span role="status">{outcome}</span>
       </div>
     </div>

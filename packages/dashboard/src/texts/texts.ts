@@ -430,8 +430,10 @@ export const ENGLISH = {
       2592000: "30 days",
     },
     recording: "and see its recording",
-    onlyHere: "This server's address works on this computer only",
+    onlyHere:
+      "This address works on this computer only. For others, serve with a certificate: sbx-stdio serve --bind '*' --tls-cert FILE --tls-key FILE",
     make: "Copy link",
+    copy: "Copy",
     close: "Close",
     link: (until: string) => `Link, valid until ${until}. It is shown only once.`,
     code: "The link as a QR code",

@@ -136,7 +136,12 @@ describe("the dialog", () => {
     expect(await field.inputValue()).toBe(url);
     await dialog.getByRole("button", { name: "Copy link" }).click();
     await dialog.getByText("Copied").waitFor();
-    expect(await page.page.evaluate(() => navigator.clipboard.readText())).toBe(url);
+    const clipboard = () => page.page.evaluate(() => navigator.clipboard.readText());
+    expect(await clipboard()).toBe(url);
+    await page.page.evaluate(() => navigator.clipboard.writeText("something else"));
+    await dialog.getByRole("button", { name: "Copy", exact: true }).click();
+    await expect.poll(clipboard).toBe(url);
+    await dialog.getByText("works on this computer only. For others, serve").waitFor();
     const { role, guests, expiresAt } = browser.server.tickets.get("1") ?? { expiresAt: "" };
     expect([role, guests]).toEqual(["driver", true]);
     expect(browser.server.tickets.size).toBe(1);
