@@ -19,6 +19,12 @@ function sizes(total: number, ...all: number[]): string {
   return `${all.map((each) => (each / unit).toFixed(digits)).join(" of ")} ${UNITS[power]}`;
 }
 
+/** ", 40 s left", ", 3 min left"; "" if it is unknown. */
+export const left = (seconds: number | undefined): string => {
+  if (seconds === undefined) return "";
+  return seconds < 60 ? `, ${Math.ceil(seconds)} s left` : `, ${Math.ceil(seconds / 60)} min left`;
+};
+
 /** "1 line", "2,000 lines". */
 export const count = (of: number, one: string, many = `${one}s`): string =>
   `${number.format(of)} ${of === 1 ? one : many}`;

@@ -1,7 +1,7 @@
 // The texts of files on their way: the files panel, uploads and downloads.
 
 import type { WhyLeftOut } from "sandbox-stdio/core";
-import { count, part, size } from "./counted.ts";
+import { count, left, part, size } from "./counted.ts";
 
 /** A file whose name was taken in the sandbox, and its name there. */
 export type Renamed = { readonly name: string; readonly now: string };
@@ -58,7 +58,7 @@ export const TRANSFER_TEXTS = {
     drop: "Drop to upload to the shell's directory",
     sending: (files: number, directory: string | undefined) =>
       `Uploading ${count(files, "file")}${directory === undefined ? "" : ` to ${directory}`}`,
-    progress: part,
+    progress: (sent: number, total: number, seconds: number | undefined) => part(sent, total) + left(seconds),
     done: (files: number, renamed: readonly Renamed[]) =>
       [
         `${count(files, "file")} uploaded.`,
@@ -87,8 +87,8 @@ export const TRANSFER_TEXTS = {
       total === undefined ? size(received) : part(received, total),
     cancel: "Cancel",
     dismiss: "Dismiss",
-    partial: (path: string, { count: left, name, why }: SkippedMembers) =>
-      `Downloaded ${path} without ${count(left, "member")} of the archive: ${name} ${WHY_LEFT_OUT[why]}${left === 1 ? "" : ", …"}`,
+    partial: (path: string, { count: out, name, why }: SkippedMembers) =>
+      `Downloaded ${path} without ${count(out, "member")} of the archive: ${name} ${WHY_LEFT_OUT[why]}${out === 1 ? "" : ", …"}`,
     failed: {
       failed: (path: string, reason: string) => `Not downloaded: ${path}${reason === "" ? "" : `: ${reason}`}`,
       "too-large": (path: string) => `Not downloaded: ${path} is larger than 1 GiB`,

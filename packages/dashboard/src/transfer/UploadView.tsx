@@ -43,7 +43,7 @@ function UploadWords({ state }: { readonly state: Exclude<UploadState, { kind: "
         <>
           <span role="status">{words.sending(state.files, state.directory)}</span>
           <progress aria-label={words.label} max={Math.max(1, state.totalBytes)} value={state.sentBytes} />
-          <span className="sbx-found">{words.progress(state.sentBytes, state.totalBytes)}</span>
+          <span className="sbx-found">{words.progress(state.sentBytes, state.totalBytes, state.secondsLeft)}</span>
         </>
       );
   }

@@ -82,3 +82,12 @@ export function typedPaths(paths: readonly string[]): string {
 function quoted(path: string): string {
   return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
+
+/** A shorter time tells no speed. */
+const MIN_TIMED_MS = 2_000;
+
+/** At the speed so far. @returns undefined as long as that is unknown. */
+export function secondsLeft(sentBytes: number, totalBytes: number, sinceMs: number): number | undefined {
+  if (sentBytes === 0 || sinceMs < MIN_TIMED_MS) return undefined;
+  return ((totalBytes - sentBytes) / sentBytes) * (sinceMs / 1000);
+}

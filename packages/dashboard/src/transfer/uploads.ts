@@ -8,7 +8,7 @@ import { Store } from "../ui/store.ts";
 import { chosenFiles, clipboardPictures, filesOf, hasFiles, type OfferedFile, pastedFiles } from "./dropped-files.ts";
 import { childPath, nameOf } from "./file-paths.ts";
 import { Upload, type UploadEnd } from "./upload.ts";
-import { planUpload, typedPaths, UPLOAD_LIMITS } from "./upload-plan.ts";
+import { planUpload, secondsLeft, typedPaths, UPLOAD_LIMITS } from "./upload-plan.ts";
 
 export type UploadState =
   | { readonly kind: "idle" }
@@ -19,6 +19,8 @@ export type UploadState =
       readonly files: number;
       readonly totalBytes: number;
       readonly sentBytes: number;
+      /** undefined: not known yet. */
+      readonly secondsLeft: number | undefined;
       /** The target; undefined: where sessions begin. */
       readonly directory: string | undefined;
     }
@@ -168,11 +170,15 @@ export class Uploads extends Store<UploadState> {
     if (this.#upload !== undefined) return;
     const directory = folder ?? this.#directory;
     const sending = { kind: "sending", files: plan.files, totalBytes: plan.bytes, directory } as const;
-    this.state = { ...sending, sentBytes: 0 };
-    const upload = new Upload(this.#options.connect(directory), (sent) => {
-      // The archive is slightly longer than its files.
-      this.state = { ...sending, sentBytes: Math.min(sent, plan.bytes) };
-    });
+    const begunMs = performance.now();
+    // The archive is slightly longer than its files.
+    const progressed = (sent: number) => {
+      const sentBytes = Math.min(sent, plan.bytes);
+      const left = secondsLeft(sentBytes, plan.bytes, performance.now() - begunMs);
+      this.state = { ...sending, sentBytes, secondsLeft: left };
+    };
+    progressed(0);
+    const upload = new Upload(this.#options.connect(directory), progressed);
     this.#upload = upload;
     const end = await upload.run(files);
     this.#upload = undefined;

@@ -16,12 +16,14 @@ import { join } from "node:path";
 import { tarEnd, tarHeader, tarPadding } from "sandbox-stdio/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readWorkingDirectory } from "../../src/terminal/shell-marks.ts";
+import { ENGLISH } from "../../src/texts/texts.ts";
 import {
   entryOf,
   planUpload,
   RECEIVE,
   receiveAddress,
   receivedOf,
+  secondsLeft,
   typedPaths,
   UPLOAD_LIMITS,
   WHOLE,
@@ -159,4 +161,15 @@ test("a shell's working directory is read as it is escaped", () => {
   expect(
     ["P;Cwd=/work", "P;Cwd=/a\\x3bb\\\\c\\xc3\\xa9", "P;Cwd=work", "P;Other=/x", "E;ls"].map(readWorkingDirectory),
   ).toEqual(["/work", "/a;b\\cé", undefined, undefined, undefined]);
+});
+
+test("the time left is told at the speed so far, once there is one", () => {
+  const told = (sent: number, sinceMs: number) =>
+    ENGLISH.upload.progress(sent, 60_000_000, secondsLeft(sent, 60_000_000, sinceMs));
+  expect([told(0, 9_000), told(10_000_000, 1_000)]).toEqual(["0.0 of 60.0 MB, 0 %", "10.0 of 60.0 MB, 16 %"]);
+  expect([told(10_000_000, 8_000), told(1_000_000, 8_000), told(60_000_000, 8_000)]).toEqual([
+    "10.0 of 60.0 MB, 16 %, 40 s left",
+    "1.0 of 60.0 MB, 1 %, 8 min left",
+    "60.0 of 60.0 MB, 100 %, 0 s left",
+  ]);
 });
