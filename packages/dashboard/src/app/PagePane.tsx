@@ -13,6 +13,7 @@ import { ContextMenu, DropdownMenu, type MenuEntry } from "../ui/Menu.tsx";
 import type { PaneId } from "../workspace/layout.ts";
 import { focus } from "../workspace/layout-edits.ts";
 import { keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
+import { FirstSteps } from "./FirstSteps.tsx";
 import { paneEntries } from "./menus.ts";
 import type { Page, PageState } from "./page.ts";
 import { paneProps, type SessionActions } from "./session-actions.ts";
@@ -96,6 +97,7 @@ export function PagePane(props: PagePaneProps) {
         keys={run.may(PALETTE) ? <CommandsKey onPress={() => run(PALETTE)} /> : null}
         {...defined({ onNewSession: state.rights.mayStart ? () => actions.replacePane(id) : undefined })}
       />
+      {run.may(PALETTE) && state.address.actions.length === 0 ? <FirstSteps live={live.sessionOf(id)} /> : null}
     </PaneContextMenu>
   );
 }

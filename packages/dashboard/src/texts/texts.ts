@@ -16,8 +16,8 @@ export const ENGLISH = {
     asking: "Loading…",
     anonymous:
       "A shell in your own sandbox. It keeps running while you are away: close this tab or lose the network, and continue on any device.",
-    firstSteps:
-      "In the shell, “Sessions” (Ctrl+Shift+P) lists sessions and commands: tabs, panes, settings. Drop files to upload them.",
+    firstSteps: (keys: string) =>
+      `In the shell, ${keys} lists sessions and commands, Ctrl+Shift+D splits, Ctrl+Shift+/ shows all keys. Drop files to upload them.`,
     unreachable: "Cannot reach the server",
     tryAgain: "Try again",
     offline: "Offline",

@@ -32,6 +32,19 @@ test("a new shell begins in the folder of the focused one, and both are called b
   await expect.poll(() => browser.server.process(made).typed).toBe("k");
 });
 
+test("the first shell tells keys until somebody types; later shells and visits don't", async () => {
+  const page = await browser.attached();
+  const told = page.page.getByText("In the shell, Ctrl+Shift+P lists sessions and commands");
+  await told.waitFor();
+  await page.type("l");
+  await told.waitFor({ state: "detached" });
+  await page.button("New tab");
+  await expect.poll(() => terminals(page)).toBe(2);
+  await page.page.reload();
+  await page.state("attached");
+  expect(await told.count()).toBe(0);
+});
+
 test("a closed pane is opened again by a button or a key, where it was", async () => {
   const page = await browser.attached();
   await page.type("");
