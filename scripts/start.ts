@@ -21,7 +21,7 @@ function welcome(origin: string, seconds: string, { dir, isOnlyRun }: { dir: str
 sbx-stdio is running (${seconds} s)
 
   In a browser   ${origin}/?sandbox=dev
-                 sign in as alice, bob or anybody: no password, this machine only
+                 log in as alice, bob or anybody: no password, this machine only
   In a terminal  SBX_TOKEN=$(${token}) ${CLI} ${origin}/attach --sandbox dev
                  or log in as the browser does: ${CLI} login ${origin} --issuer ${origin} --client-id ${CLI_CLIENT_ID}
   Network        not restricted: what runs here is on this machine, as you (EGRESS_ALLOW is for containers)

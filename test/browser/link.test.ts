@@ -65,7 +65,7 @@ describe("a link", () => {
     await eve.page.getByRole("alert").getByRole("button", { name: "Log in" }).click();
     await eve.page.getByLabel("User name").fill("eve");
     await eve.page.getByLabel("Organisation").fill("elsewhere");
-    await eve.page.getByRole("button", { name: "Sign in" }).click();
+    await eve.page.getByRole("button", { name: "Log in" }).click();
     await eve.state("attached");
     expect(eve.page.url()).not.toContain("#");
     await tells(ann, "Eve joined");

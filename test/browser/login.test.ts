@@ -59,7 +59,7 @@ test("nobody's session is another person's: bob finds a shell of his own under a
   await bob.page.getByRole("link", { name: "Log in" }).click();
   await bob.page.getByLabel("User name").fill("bob");
   await bob.page.getByLabel("Organisation").fill("elsewhere");
-  await bob.page.getByRole("button", { name: "Sign in" }).click();
+  await bob.page.getByRole("button", { name: "Log in" }).click();
   await bob.shell();
   await bob.run("echo pid $$");
   expect((await bob.find(/^pid (\d+)$/))[1]).not.toBe(pid);

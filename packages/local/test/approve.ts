@@ -25,7 +25,7 @@ export async function approveDevice(issuerUrl: string, userCode: string, person:
   const fields = { user_code: userCode, user: person.sub, org: person.org ?? "" };
   const response = await postForm(new URL("/device", issuerUrl), fields);
   const body = await response.text();
-  if (!body.includes("is signed in as")) throw new Error(`Cannot approve ${userCode}: ${problemOf(body)}`);
+  if (!body.includes("is logged in as")) throw new Error(`Cannot approve ${userCode}: ${problemOf(body)}`);
 }
 
 /**
@@ -44,7 +44,7 @@ export async function signIn(authorizeUrl: string, person: Person): Promise<URL>
     const given = response.headers.getSetCookie().map((cookie) => cookie.split(";")[0]);
     cookies = [cookies, ...given].join("; ");
     const location = response.headers.get("location");
-    if (location === null) throw new Error(`Cannot sign in: ${problemOf(await response.text())}`);
+    if (location === null) throw new Error(`Cannot log in: ${problemOf(await response.text())}`);
     return location;
   };
   const page = await step(authorizeUrl);

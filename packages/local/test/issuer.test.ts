@@ -180,6 +180,23 @@ test("the sign-in page shows what was sent to it as text, never as markup", asyn
   expect(response.headers.get("x-frame-options")).toBe("DENY");
 });
 
+test("a login says in words what is asked for, and is called the same as on the page", async () => {
+  const { url } = await issuer();
+  const pageWith = async (scope: string) => {
+    const begun = await fetch(authorizeUrl(url, { scope }).url, { redirect: "manual" });
+    const cookie = begun.headers.getSetCookie().map((one) => one.split(";")[0]);
+    const to = new URL(begun.headers.get("location") ?? "", url);
+    return (await fetch(to, { headers: { cookie: cookie.join("; ") } })).text();
+  };
+  const whole = await pageWith("openid profile email sandbox:connect sandbox:exec");
+  expect(whole).toContain(
+    "asks for your name and your mail address. It may then open your sessions and start new ones.",
+  );
+  expect(whole).toContain("<button>Log in</button>");
+  expect(whole).not.toMatch(/openid|[Ss]ign/);
+  expect(await pageWith("openid")).toContain("asks for your user name.<");
+});
+
 test("a sign-in is answered at the page's own address only", async () => {
   const { url } = await issuer();
   const { url: address } = authorizeUrl(url, { redirect_uri: "http://evil.test/callback" });

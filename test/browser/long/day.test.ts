@@ -87,7 +87,7 @@ const byThumb = async (tab: Tab, text: string) => {
 async function signIn({ page }: Tab, name: string, org: string): Promise<void> {
   await page.getByLabel("User name").fill(name);
   await page.getByLabel("Organisation").fill(org);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Log in" }).click();
 }
 
 /** Makes a link to type by, for this circle of people. */

@@ -17,10 +17,10 @@ export const anybody: Admission = {
   fields: (suggestedUser = "alice") => ({
     fields: `<label>User name <input name="user" value="${escapeHtml(suggestedUser)}" autocomplete="username"></label>
 <label>Organisation <input name="org" value="local" autocomplete="organization"></label>
-<div class="row"><button>Sign in</button>
+<div class="row"><button>Log in</button>
 <button name="as" value="alice">Continue as alice</button>
 <button name="as" value="bob">Continue as bob</button></div>`,
-    note: "This sign-in belongs to a local run: it asks for no password and answers on this machine only.",
+    note: "This login belongs to a local run: it asks for no password and answers on this machine only.",
   }),
   posts: {},
   gets: {},

@@ -157,7 +157,7 @@ function configuration(options: ProviderOptions, people: People): Configuration 
     },
     renderError: (ctx, { error, error_description: description = "" }) => {
       ctx.type = "html";
-      ctx.body = messagePage("Cannot sign in", `${error}: ${description}`);
+      ctx.body = messagePage("Cannot log in", `${error}: ${description}`);
     },
     interactions: { policy, url: (_ctx, { uid }) => `/interaction/${uid}` },
     findAccount: (_ctx, sub, token) => {

@@ -35,8 +35,8 @@ export class SignIn {
       throw error;
     });
     if (details === undefined) {
-      const message = "This sign-in has ended, or was begun elsewhere. Go back to the page and sign in again.";
-      return this.#show(response, 400, messagePage("Cannot sign in", message));
+      const message = "This login has ended, or was begun elsewhere. Go back to the page and log in again.";
+      return this.#show(response, 400, messagePage("Cannot log in", message));
     }
     const asked = details.params as Asked;
     const known = form === undefined ? this.#admission.known(request) : undefined;
@@ -51,8 +51,8 @@ export class SignIn {
       return this.#provider.interactionFinished(request, response, result);
     }
     const page = signInPage({
-      title: "Sign in to sbx-stdio",
-      explanation: `The page at ${this.#origin} asks for: ${grantedScope(asked.scope)}`,
+      title: "Log in to sbx-stdio",
+      explanation: `The page at ${this.#origin} asks for ${wordsOf(grantedScope(asked.scope))}`,
       action: `/interaction/${details.uid}`,
       ...this.#admission.fields(asked.login_hint, request),
       refusal: "Cancel",
@@ -72,10 +72,10 @@ export class SignIn {
     if (code === undefined || decision.kind === "undecided") {
       const missing = "No program is waiting with this code: it may have expired, or been used.";
       const { problem, status = 200 } = decision.kind === "undecided" ? decision : {};
-      const asks = code === undefined ? "" : `, which asks for: ${grantedScope(asked.scope)}`;
+      const asks = code === undefined ? "" : ` It asks for ${wordsOf(grantedScope(asked.scope))}`;
       const page = signInPage({
-        title: "Sign in a program",
-        explanation: `Signs in the program that shows the code below${asks}. Go on only if you started it yourself.`,
+        title: "Log in a program",
+        explanation: `Logs in the program that shows the code below.${asks} Go on only if you started it yourself.`,
         action: "/device",
         ...this.#admission.fields(undefined, request),
         userCode: typed === "" ? "" : `${typed.slice(0, 4)}-${typed.slice(4)}`,
@@ -89,7 +89,7 @@ export class SignIn {
       return this.#show(
         response,
         200,
-        messagePage("Refused", "The program was not signed in. You can close this page."),
+        messagePage("Refused", "The program was not logged in. You can close this page."),
       );
     }
     const { person } = decision;
@@ -101,11 +101,32 @@ export class SignIn {
       resource: asked.resource,
     };
     await Object.assign(code, granted, { authTime: Math.floor(Date.now() / 1000) }).save();
-    const message = `The program is signed in as ${person.sub}. You can close this page.`;
-    this.#show(response, 200, messagePage("Signed in", message));
+    const message = `The program is logged in as ${person.sub}. You can close this page.`;
+    this.#show(response, 200, messagePage("Logged in", message));
   }
 
   #show(response: ServerResponse, status: number, page: string): void {
     response.writeHead(status, pageHeaders(this.#origin)).end(page);
   }
+}
+
+const FACTS: readonly (readonly [scope: string, words: string])[] = [
+  ["profile", "your name"],
+  ["email", "your mail address"],
+];
+const RIGHTS: readonly (readonly [scope: string, words: string])[] = [
+  ["sandbox:connect", "open your sessions"],
+  ["sandbox:exec", "start new ones"],
+  ["sandbox:admin", "administer them"],
+  ["offline_access", "keep you logged in"],
+];
+
+/** What scopes mean to a person, as sentences. */
+export function wordsOf(scopes: string): string {
+  const asked = scopes.split(" ");
+  const list = new Intl.ListFormat("en-GB");
+  const [facts, rights] = [FACTS, RIGHTS].map((rows) =>
+    list.format(rows.filter(([scope]) => asked.includes(scope)).map(([, words]) => words)),
+  );
+  return `${facts || "your user name"}.${rights ? ` It may then ${rights}.` : ""}`;
 }

@@ -53,7 +53,7 @@ export function addServe(program: Command, words: Words, done: Done): void {
     .option("--tls-cert <file>", "certificate chain, PEM")
     .option("--tls-key <file>", "its private key, PEM")
     .option("--trust-proxy <address...>", "believe this proxy's X-Forwarded-For")
-    .option("--issuer <url>", "an OpenID Connect issuer: its people sign in whom 'serve user' has listed")
+    .option("--issuer <url>", "an OpenID Connect issuer: its people log in whom 'serve user' has listed")
     .option("--client-id <id>", "of this server at the issuer, which sends people to ORIGIN/oauth/back")
     .option("--client-secret-file <file>", "its secret, if it has one")
     .option("--settings <file>", "NAME=value lines for AUDIT…, RECORDING…, LIMIT_…, METRICS_…, as for deploy")

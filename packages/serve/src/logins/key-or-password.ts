@@ -109,7 +109,7 @@ export class KeyOrPassword implements Admission {
   #issuersPaths(issuer: OtherIssuer): Admission["gets"] {
     const { origin, accounts, scopes } = this.#settings;
     const fail = (response: ServerResponse, status: number, why: string): void =>
-      void response.writeHead(status, pageHeaders(origin)).end(messagePage("Cannot sign in", why));
+      void response.writeHead(status, pageHeaders(origin)).end(messagePage("Cannot log in", why));
     const go = (response: ServerResponse, location: string, cookie: string): void =>
       void response.writeHead(302, { location, "set-cookie": cookie, "cache-control": "no-store" }).end();
     return {
@@ -193,13 +193,13 @@ export class KeyOrPassword implements Admission {
     const to = encodeURIComponent(request.url ?? "");
     const other =
       otherIssuer &&
-      `<p class="note"><a href="/oauth/with?to=${to}">Sign in with ${escapeHtml(otherIssuer.host)}</a></p>`;
+      `<p class="note"><a href="/oauth/with?to=${to}">Log in with ${escapeHtml(otherIssuer.host)}</a></p>`;
     const password = `<label>User name <input name="user" value="${escapeHtml(suggestedUser)}" autocomplete="username"></label>
 <label>Password <input name="password" type="password" autocomplete="current-password"></label>`;
     return {
       fields: `${other ?? ""}${this.#settings.accounts.isEmpty ? "" : password}
 <label>One-time key <input name="key" autocomplete="off"></label>
-<div class="row"><button>Sign in</button></div>`,
+<div class="row"><button>Log in</button></div>`,
       note: `<code>sbx-stdio serve link${this.#settings.options}</code> on the server's machine prints a key.`,
     };
   }
