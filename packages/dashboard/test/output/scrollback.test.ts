@@ -193,7 +193,9 @@ describe("commands", () => {
   test("head their own output alone: the chosen one has its buttons at its own line, and both stay in the frame", async () => {
     const page = await browser.attached();
     await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    browser.server.process("main").print(`${command("seq", lines(0, 60, "s"), 0)}${command("ls", "file\r\n", 0)}`);
+    browser.server
+      .process("main")
+      .print(`${command(`seq ${"9".repeat(300)}`, lines(0, 60, "s"), 0)}${command("ls", "file\r\n", 0)}`);
     await page.shows("file");
     await page.type("");
     await page.page.keyboard.press("Control+Shift+ArrowUp");
@@ -216,17 +218,18 @@ describe("commands", () => {
         return {
           // Its end is that of a row.
           cut: ((head?.bottom ?? 0) - top) % (height / rows),
-          isInside: (head?.left ?? 0) >= left - 8 && (head?.right ?? 0) <= right + 1,
+          from: left - (head?.left ?? 0),
+          isInside: (head?.right ?? 0) <= right + 1,
           // Of the icons in the bar, and of the buttons at the line.
           off: [middle(icon) - middle(head), middle(own) - middle(line)].map(Math.abs).map(Math.floor),
         };
       });
-    await expect.poll(boxes).toEqual({ cut: 0, isInside: true, off: [0, 0] });
+    await expect.poll(boxes).toEqual({ cut: 0, from: 8, isInside: true, off: [0, 0] });
     const small = await browser.attached(MAIN, { width: 420, height: 480 });
     await page.waitForData("framed", "true");
     await page.page.keyboard.press("Control+Shift+ArrowUp");
     await page.page.keyboard.press("Control+Shift+ArrowDown");
-    await expect.poll(boxes).toEqual({ cut: 0, isInside: true, off: [0, 0] });
+    await expect.poll(boxes).toEqual({ cut: 0, from: 7, isInside: true, off: [0, 0] });
     await small.state("attached");
     // Dimmed as the rest.
     await page.page.locator(".sbx-terminal").evaluate((terminal) => terminal.setAttribute("data-state", "waiting"));
