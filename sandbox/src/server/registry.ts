@@ -92,10 +92,11 @@ export class Registry {
   readonly workspaces: Workspaces;
   /** One for each archive that is being made or unpacked. */
   readonly archives = new Set<Pick<HostNames, "sandbox">>();
-  /** Those whose process runs. */
+  /** Sessions whose process runs. */
   readonly #running = new Set<SessionHost>();
   /** Sessions whose process has ended, in that order, with the memory that each had then. */
   readonly #ended = new Map<SessionHost, number>();
+  /** The memory of all of these together. */
   #endedBytes = 0;
   /** When the running processes are ended, by the clock of `performance`; undefined unless the bridge was told to stop. */
   #stopsAtMs: number | undefined;
@@ -219,8 +220,9 @@ export class Registry {
       surroundings.panes?.ended();
       log.info(`session ${names.label}/${names.session} ended: ${exit.signal ?? `code ${exit.code}`}`);
       if (this.find(names.sandbox, names.session) !== started) return;
-      this.#ended.set(started, keptBytesOf(started));
-      this.#endedBytes += keptBytesOf(started);
+      const bytes = keptBytesOf(started);
+      this.#ended.set(started, bytes);
+      this.#endedBytes += bytes;
       this.#forgetEarliest();
     });
     return { ok: true, host: started };
@@ -315,11 +317,11 @@ export class Registry {
   /** Makes room if ended sessions take too much memory. A session to which a client is attached may have to tell its end first. */
   #forgetEarliest(keptBytes = this.#keptBytes): void {
     if (this.#endedBytes <= keptBytes) return;
-    const kept = [...this.#ended.keys()].filter((host) => host.clientCount === 0 && !host.isHeld);
-    let bytes = kept.reduce((sum, host) => sum + keptBytesOf(host), 0);
-    for (const host of kept) {
+    const kept = [...this.#ended].filter(([host]) => host.clientCount === 0 && !host.isHeld);
+    let bytes = kept.reduce((sum, [, each]) => sum + each, 0);
+    for (const [host, each] of kept) {
       if (bytes <= keptBytes) return;
-      bytes -= keptBytesOf(host);
+      bytes -= each;
       host.remove();
     }
   }

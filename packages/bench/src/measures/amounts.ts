@@ -8,7 +8,7 @@ import type { Subject } from "../subjects/subjects.ts";
 import { openTerminal, seen, type Terminal } from "../subjects/terminal.ts";
 import { echoes, FLOOD, type Result, readyCat, received, SHELL, watchMemory } from "./measuring.ts";
 
-/** What a start has taken by the time at which nothing more comes of it. */
+/** CPU time of the servers' start, until they have settled, and the size of the Worker. */
 export async function start(subject: Subject): Promise<Result> {
   return {
     "CPU of a start, ms": subject.cpuMs(),

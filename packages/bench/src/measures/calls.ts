@@ -12,7 +12,7 @@ const WARM_UP = 10;
 const TIMES = 50;
 const AT_ONCE = 100;
 
-/** Alternates both, so that a slower machine slows both. The floor has the call alone. */
+/** Alternates both, so that a slower machine slows both. The floor answers calls and has no attach. */
 export async function runTrue(subject: Subject, share = 1): Promise<Result> {
   const spec = subject.spec(["true"], { tty: false });
   const byAttach: number[] = [];

@@ -12,6 +12,7 @@ const TIMED = 50;
 const IDLE_MS = 10_000;
 const SETTLE_MS = 5_000;
 
+/** Rows for each count; a curve is straight if its figures stay the same. */
 export async function growth(subject: Subject, share = 1): Promise<Result> {
   const empty = subject.memory();
   const result: Record<string, number> = {};

@@ -1,4 +1,4 @@
-// What helps in the first shell, told in its empty part until somebody types in this browser.
+// A hint of keys in the empty part of a browser's first shell, until somebody types.
 
 import { useEffect, useState } from "react";
 import type { TerminalSession } from "../session/terminal-session.ts";
@@ -8,6 +8,7 @@ import { useTexts } from "../texts/texts-context.ts";
 import { keysOfCommand } from "../workspace/layout-keys.ts";
 
 const TYPED = "sbx.typed";
+/** The keys of the list, in this browser. */
 export const LIST_KEYS = keysOfCommand({ do: "palette" }, {});
 
 export function FirstSteps({ live }: { readonly live: TerminalSession | undefined }) {

@@ -49,7 +49,7 @@ export function TerminalToolsView({ tools, onDone }: TerminalToolsViewProps) {
   );
 }
 
-/** For the style sheet: where the rows are. */
+/** Where the terminal's rows are, as properties that the style sheet reads. */
 function styleOf({ size: { row, width, height }, chosen }: ToolsState): CSSProperties {
   const px = { "--_row": `${row}px`, "--_width": `${width}px`, "--_height": `${height}px` };
   return { ...px, "--_at": chosen?.row ?? 0 } as CSSProperties;
@@ -57,7 +57,7 @@ function styleOf({ size: { row, width, height }, chosen }: ToolsState): CSSPrope
 
 type BlockLineProps = TerminalToolsViewProps & { readonly block: ShownBlock; readonly isChosen?: boolean };
 
-/** The command's own line stays while its output scrolls. At the line of the chosen one, which is in view, stand the buttons alone. */
+/** A command's line stays above its output while that scrolls. The line of the chosen command is in view: it gets the buttons alone. */
 function BlockLine({ block, isChosen = false, tools, onDone }: BlockLineProps) {
   const words = useTexts().command;
   const { line, exit, isRunning, tookMs } = block;

@@ -44,7 +44,7 @@ export type ToolsState = {
 export type ShownBlock = {
   readonly of: CommandBlock;
   readonly line: string;
-  /** Of its prompt on the screen. */
+  /** The row of its prompt on the screen; 0 for the command at the top. */
   readonly row: number;
   readonly exit: number | undefined;
   readonly isRunning: boolean;
@@ -113,7 +113,7 @@ export class TerminalTools extends Store<ToolsState> {
       terminal.onScroll(() => this.#scrolled()),
       terminal.onWriteParsed(() => this.#scrolled()),
     ];
-    // xterm.js reports its size before it has it.
+    // xterm.js reports a new size before its element has it.
     const observer = new ResizeObserver(([entry]) => {
       const { width = 0, height = 0 } = entry?.contentRect ?? {};
       this.change({ size: { row: height / terminal.rows, width, height } });

@@ -5,7 +5,7 @@ import { XTERM_OPTIONS } from "sandbox-stdio/core";
 
 export type Scheme = "dark" | "light" | "contrast";
 
-/** Whether `system` means the high contrast scheme. It is dark: where the system forces light colours, the light one stands among them. */
+/** Whether `system` means the high contrast scheme. That is dark, so where the system forces light colours the light scheme is used. */
 export const PREFERS_CONTRAST =
   "(prefers-contrast: more) and (forced-colors: none), (forced-colors: active) and (prefers-color-scheme: dark)";
 

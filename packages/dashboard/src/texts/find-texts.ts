@@ -110,7 +110,7 @@ export const FIND_TEXTS = {
   },
   keySheet: {
     title: "Keyboard shortcuts",
-    /** Keys that are no commands. */
+    /** Keys that belong to no command. */
     others: [
       ["Ctrl+Shift+C", "Copy the selection"],
       ["Ctrl+F6", "Leave the terminal, go round the page"],

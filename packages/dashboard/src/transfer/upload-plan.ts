@@ -83,10 +83,10 @@ function quoted(path: string): string {
   return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** A shorter time tells no speed. */
+/** The speed of an upload is not known before. */
 const MIN_TIMED_MS = 2_000;
 
-/** At the speed so far. @returns undefined as long as that is unknown. */
+/** Seconds until an upload is done, at its speed so far. @returns undefined while that is unknown. */
 export function secondsLeft(sentBytes: number, totalBytes: number, sinceMs: number): number | undefined {
   if (sentBytes === 0 || sinceMs < MIN_TIMED_MS) return undefined;
   return ((totalBytes - sentBytes) / sentBytes) * (sinceMs / 1000);

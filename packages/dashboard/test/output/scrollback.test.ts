@@ -216,11 +216,11 @@ describe("commands", () => {
         ].map(box);
         const middle = (of = new DOMRect()) => of.top + of.height / 2;
         return {
-          // Its end is that of a row.
+          // The bar ends where a row ends.
           cut: ((head?.bottom ?? 0) - top) % (height / rows),
           from: left - (head?.left ?? 0),
           isInside: (head?.right ?? 0) <= right + 1,
-          // Of the icons in the bar, and of the buttons at the line.
+          // How far the icons are off the bar's middle, and the chosen command's buttons off its line.
           off: [middle(icon) - middle(head), middle(own) - middle(line)].map(Math.abs).map(Math.floor),
         };
       });
@@ -231,7 +231,7 @@ describe("commands", () => {
     await page.page.keyboard.press("Control+Shift+ArrowDown");
     await expect.poll(boxes).toEqual({ cut: 0, from: 7, isInside: true, off: [0, 0] });
     await small.state("attached");
-    // Dimmed as the rest.
+    // The bar is dimmed like the terminal.
     await page.page.locator(".sbx-terminal").evaluate((terminal) => terminal.setAttribute("data-state", "waiting"));
     const shade = () => page.page.locator(".sbx-block-line").evaluate((line) => getComputedStyle(line).opacity);
     await expect.poll(shade).toBe("0.55");

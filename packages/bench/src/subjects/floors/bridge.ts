@@ -10,7 +10,7 @@ type Asked = { readonly command: readonly string[]; readonly session: string; re
 
 type Run = { readonly cmd: string; readonly args: readonly string[] };
 
-/** A command by one request, as the path's *run* answers it. */
+/** Runs a command for one request, and answers as the path's *run* does. */
 async function runOf({ cmd, args }: Run): Promise<Response> {
   const code = await Bun.spawn([cmd, ...args], { stdin: "ignore", stdout: "ignore" }).exited;
   return Response.json({ state: "exited", exit: { code } });
