@@ -170,15 +170,17 @@ describe("a collaborative session", () => {
     const sandbox = fresh("sizes");
     const wide = await first(sandbox, "Wide");
     const whole = await sizeOf(wide);
-    const narrow = await browser.freshMember({ viewport: { width: 560, height: 400 } });
+    // Somebody else: of one person's windows the one that types has the size (K4a).
+    const narrow = await browser.freshMember({ viewport: { width: 560, height: 400 } }, "bob");
     const small = await page(sandbox, "Small", "", narrow);
     await wide.waitForData("framed", "true");
     expect(await sizeOf(wide)).toEqual(await sizeOf(small));
     expect(await sizeOf(wide)).not.toEqual(whole);
     await wide.page.locator(".sbx-size").filter({ hasText: " by Small" }).waitFor();
-    await wide.run("clear; stty size");
     const [cols, rows] = await sizeOf(small);
+    await wide.run("clear; stty size");
     await small.shows(`${rows} ${cols}`);
+    expect([await sizeOf(wide), await wide.data("framed")]).toEqual([[cols, rows], "true"]);
     await small.logOut();
     await wide.waitForData("framed", "false");
     expect(await sizeOf(wide)).toEqual(whole);
