@@ -58,7 +58,7 @@ async function listen(tab: Tab): Promise<Said> {
 }
 
 test(`${SECONDS} s of typing with five cuts, two reloads and tokens of ${TOKEN_SECONDS} s: the shell gets it, less what was said`, {
-  timeout: SECONDS * 1000 + 180_000,
+  timeout: SECONDS * 1000 + 300_000,
 }, async () => {
   const random = new Random(SEED, "typing");
   const profile = await browser.freshMember();

@@ -1,11 +1,13 @@
 // Caches the page's own static files, so that it opens without a network and can explain that. A page from the network is always
 // preferred, so nobody who is online sees an old one.
 
-import { CACHE, filesOf, handlingOf, PAGE, staleFiles } from "./app/shell-cache.ts";
+import { CACHE, filesOf, handlingOf, PAGE, PAST_THE_WORKER, staleFiles } from "./app/shell-cache.ts";
 import { PUSH_TEXTS } from "./texts/push-texts.ts";
 
 /** The used parts of a service worker's globals, whose types conflict with a page's. */
 type Lasting = Event & { waitUntil(promise: Promise<unknown>): void };
+/** `addRoutes`: not in every browser. */
+type Installing = Lasting & { addRoutes?(routes: typeof PAST_THE_WORKER): Promise<void> };
 type Pushed = Lasting & { readonly data: { json(): unknown } | null };
 type Clicked = Lasting & { readonly notification: Notification };
 type Fetching = Lasting & { readonly request: Request; respondWith(response: Promise<Response>): void };
@@ -14,7 +16,8 @@ type WorkerScope = {
   readonly clients: { claim(): Promise<void>; openWindow(url: string): Promise<unknown> };
   readonly registration: { showNotification(title: string, options: NotificationOptions): Promise<void> };
   skipWaiting(): Promise<void>;
-  addEventListener(type: "install" | "activate", listener: (event: Lasting) => void): void;
+  addEventListener(type: "install", listener: (event: Installing) => void): void;
+  addEventListener(type: "activate", listener: (event: Lasting) => void): void;
   addEventListener(type: "fetch", listener: (event: Fetching) => void): void;
   addEventListener(type: "push", listener: (event: Pushed) => void): void;
   addEventListener(type: "notificationclick", listener: (event: Clicked) => void): void;
@@ -57,6 +60,8 @@ async function fromCache(request: Request): Promise<Response> {
 }
 
 scope.addEventListener("install", (event) => {
+  // A browser that refuses them asks the worker.
+  event.addRoutes?.(PAST_THE_WORKER).catch(() => undefined);
   event.waitUntil(keepShell().then(() => scope.skipWaiting()));
 });
 

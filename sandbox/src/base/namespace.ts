@@ -12,7 +12,8 @@ const UNSHARE = "/usr/bin/unshare";
 const NSENTER = "/usr/bin/nsenter";
 const ENV = "/usr/bin/env";
 const MAX_LINKS = 40;
-const MAKE_PATIENCE_MS = 10_000;
+/** For what hangs: it starts some 20 programs, and a busy machine makes many at once. */
+const MAKE_PATIENCE_MS = 60_000;
 
 /**
  * Builds a separate root from everything in the machine's root and the folder; $1 is where, $2 the folder. It waits for its end

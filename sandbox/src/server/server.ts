@@ -112,8 +112,13 @@ async function route(
     return refuse(422, "not_here", NOT_ELSEWHERE);
   const label = url.searchParams.get("label") ?? sandbox;
   if (!isName(label)) return refuse(400, "bad_request", '"label" is not a name');
-  if (url.pathname === "/workspace") return workspace(request, { sandbox, label }, registry);
+  if (url.pathname === "/workspace") {
+    // A namespace has a limit of its own. Otherwise Bun ends a connection that is silent for ten seconds.
+    server.timeout(request, 0);
+    return workspace(request, { sandbox, label }, registry);
+  }
   const making = registry.workspaces.ready(sandbox);
+  if (making !== undefined) server.timeout(request, 0);
   const fault = making && (await making);
   if (fault !== undefined) return refuse(503, "no_workspace", fault);
   if (url.pathname === "/attach") return attach(request, url, server, registry);

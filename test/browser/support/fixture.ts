@@ -23,7 +23,7 @@ export type Fixture = {
   /** A profile that is logged in. */
   member(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** A profile with a login of its own: logging out there ends nobody else's. */
-  freshMember(options?: BrowserContextOptions): Promise<BrowserContext>;
+  freshMember(options?: BrowserContextOptions, name?: string): Promise<BrowserContext>;
   /** Another tab in the same profile, at the same address. */
   again(tab: Tab): Promise<Tab>;
 };
@@ -146,10 +146,10 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
     async member(options = {}) {
       return fixture.profile({ storageState: use().state, ...options });
     },
-    async freshMember(options = {}) {
+    async freshMember(options = {}, name = "alice") {
       const profile = await fixture.profile(options);
       const tab = await fixture.open(profile, `/?sandbox=${fresh("login")}`);
-      await logIn(tab, "alice");
+      await logIn(tab, name);
       await tab.state("attached");
       await tab.page.close();
       return profile;

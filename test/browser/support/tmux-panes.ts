@@ -121,7 +121,7 @@ export async function agree(tab: Tab, tmux: TmuxOfSession, message = "page and t
     return both[0] === both[1];
   };
   try {
-    await expect.poll(look, { timeout: 60_000 }).toBe(true);
+    await expect.poll(look).toBe(true);
   } catch (error) {
     throw new Error(`No agreement, ${message}\n  page: ${both[0]}\n  tmux: ${both[1]}`, { cause: error });
   }

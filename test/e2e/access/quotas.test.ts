@@ -16,7 +16,7 @@ import { cat, newAddress, Visitors } from "../support/clients/visitors.ts";
 import { type System, startSystem } from "../support/system/own-system.ts";
 import { isAlive, namedInGroup, residentBytes } from "../support/system/processes.ts";
 import { fresh, type Person } from "../support/system/system.ts";
-import { within } from "../support/system/wait.ts";
+import { LIMIT_MS, within } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 const PLACES = 3;
@@ -246,9 +246,7 @@ function knock(who: Person, session: string, isPlain: boolean, address: string):
 }
 const knocking = new Set<WebSocket>();
 
-test("many connections from one address, as fast as they come: as many as the limit says are let in, and others work on", {
-  timeout: 120_000,
-}, async () => {
+test("many connections from one address, as fast as they come: as many as the limit says are let in, and others work on", async () => {
   const alice = await visitors.person();
   const params = cat();
   const hers = await visitors.attached(alice, params);
@@ -413,11 +411,11 @@ async function tryAttach(address: string, who?: Person, params = cat()): Promise
 
 /** Asks again and again: that a place is given back is told from one object to another. */
 async function until<T>(ask: () => Promise<T | undefined>, intervalMs = 100): Promise<T> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + LIMIT_MS;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (Date.now() > deadline) throw new Error("No place became free within 20 s");
+    if (Date.now() > deadline) throw new Error(`Nothing came of it within ${LIMIT_MS} ms`);
     await delay(intervalMs);
   }
 }

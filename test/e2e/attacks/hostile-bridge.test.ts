@@ -127,7 +127,7 @@ describe("asked how a session is, a bridge that answers", () => {
     ["without an end", "GET"],
     ["a byte now and then", "GET"],
     ["not at all", "DELETE"],
-  ])("%s, to %s, costs no memory and nobody else's time", { timeout: 60_000 }, async (how, method) => {
+  ])("%s, to %s, costs no memory and nobody else's time", async (how, method) => {
     let poured = () => 0;
     const who = await knownSession((_asked, response) => {
       if (how === "not at all") return;
@@ -161,7 +161,7 @@ describe("asked for a session, a bridge that answers", () => {
     ["a redirect to itself", { upgrade: raw("HTTP/1.1 302 Found\r\nLocation: /attach?sandbox=x\r\n\r\n") }, 1011],
     ["an error as an endless text", { upgrade: endless("HTTP/1.1 500 No\r\n\r\n") }, 4503],
     ["an error that nests", { upgrade: raw(`HTTP/1.1 409 No\r\n\r\n${"[".repeat(50_000)}`) }, 1011],
-  ])("%s refuses its client, and serves the others", { timeout: 60_000 }, async (_what, hostility, code) => {
+  ])("%s refuses its client, and serves the others", async (_what, hostility, code) => {
     const who = await withBridge(hostility);
     const before = workerBytes();
     const client = await connect(who, { session: "s", cmd: "cat" }, { server });
@@ -212,7 +212,7 @@ describe("on the inner hop, a bridge that sends", () => {
     ["30 MiB in one frame", (hop) => hop.send(Buffer.alloc(30 * MIB, 1))],
     ["a text over 64 KiB", (hop) => hop.send(`{"type":"later","text":"${"x".repeat(65_536)}"}`)],
     ["20,000 changes of size", (hop) => flood(hop, (i) => RESIZES.replace("24", String(1 + (i % 500))))],
-  ])("%s is let go of, and asked again", { timeout: 60_000 }, async (_what, then) => {
+  ])("%s is let go of, and asked again", async (_what, then) => {
     const { who, hops } = await hopWith(then, { tty: true });
     const before = workerBytes();
     const client = await connect(who, { session: "s", cmd: "cat", tty: 1, cols: 80, rows: 24 }, { server });

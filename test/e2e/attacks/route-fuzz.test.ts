@@ -69,7 +69,7 @@ async function expectServed(): Promise<void> {
 test.each(["worker", "bridge"] as const)(
   "the %s's routes answer what nobody meant",
   {
-    timeout: 120_000 + RUNS * 500,
+    timeout: 300_000 + RUNS * 500,
   },
   async (name) => {
     console.log(`seed ${SEED}`);

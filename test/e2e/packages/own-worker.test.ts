@@ -79,7 +79,7 @@ beforeAll(async () => {
       () => false,
     );
   };
-  await until("the Worker to answer", answers, 90_000).catch((error: Error) => {
+  await until("the Worker to answer", answers).catch((error: Error) => {
     throw new Error(`${error.message}. Its log:\n${log}`);
   });
 }, 900_000);

@@ -29,7 +29,7 @@ test("the example agent serves, tests, mends, asks a person at the keyboard, and
   working.catch((error: unknown) => {
     failure = error;
   });
-  await until("the question", () => failure !== undefined || told.some((line) => line.startsWith("question:")), 60_000);
+  await until("the question", () => failure !== undefined || told.some((line) => line.startsWith("question:")));
   expect([failure, told]).toEqual([undefined, expect.any(Array)]);
   const human = await connect(who, { sandbox: at.sandbox, session: "agent", name: "Ann" });
   await human.output(/\[y\/n\] $/);

@@ -71,7 +71,7 @@ test("U4: without stdin run leaves the input of a process that is there alone", 
   const at = await programs();
   await at.put("s", { cmd: "cat" });
   expect((await at.run({ cmd: "cat", session: "s", waitMs: 100 })).body).toMatchObject({ state: "running" });
-  expect((await at.run({ cmd: "cat", session: "s", stdin: "", waitMs: 10_000 })).body).toMatchObject({
+  expect((await at.run({ cmd: "cat", session: "s", stdin: "", waitMs: 60_000 })).body).toMatchObject({
     state: "exited",
   });
 });

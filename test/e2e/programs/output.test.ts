@@ -71,16 +71,16 @@ test("U4: a run that has a name finds the same process again, running or ended",
 test("D3: a read waits for what is new, over a broken inner hop, and for the exit", async () => {
   const at = await programs();
   await at.put("s", { cmd: "cat" });
-  const waiting = at.read("s", { from: 0, waitMs: 20_000 });
+  const waiting = at.read("s", { from: 0, waitMs: 60_000 });
   const typist = await connect(at.who, { sandbox: at.sandbox, session: "s" });
   await typist.hello();
   await cutInnerHop();
   typist.type("news\n");
   expect((await waiting).body).toMatchObject({ state: "running", output: "news\n", next: 5 });
-  const end = at.read("s", { from: 5, waitMs: 20_000 });
+  const end = at.read("s", { from: 5, waitMs: 60_000 });
   typist.say({ type: "eof" });
   expect((await end).body).toMatchObject({ state: "exited", exit: { code: 0 }, output: "", next: 5 });
-  expect((await at.read("s", { from: 5, waitMs: 20_000 })).body).toMatchObject({ state: "exited", output: "" });
+  expect((await at.read("s", { from: 5, waitMs: 60_000 })).body).toMatchObject({ state: "exited", output: "" });
 });
 
 test("D6: bytes as they are with their fields in headers", async () => {

@@ -13,7 +13,6 @@ import { until } from "../support/system/wait.ts";
 const STEPS = Number(process.env.PANES_STEPS ?? 20);
 const SEED = Number(process.env.PANES_SEED ?? 1);
 const MS_PER_STEP = 2_000;
-const LIMIT_MS = 60_000;
 const exited = (client: TestClient) => client.message("exit");
 
 test("B2, B4, B8, B9: split, resized, typed into by place, name and id, closed from either side, and on record", async () => {
@@ -155,7 +154,7 @@ test("B9, B11: a viewer, a guest and a client without the keyboard do nothing wi
 });
 
 test(`B4: ${STEPS} steps of splitting, resizing, closing and reconnecting: what a client knows is what list-panes says`, {
-  timeout: 120_000 + STEPS * MS_PER_STEP,
+  timeout: 300_000 + STEPS * MS_PER_STEP,
 }, async () => {
   const random = new Random(SEED, "steps");
   // Of its own: what is lost in a cut changes what can be done next, not when the next cut comes.
@@ -183,7 +182,7 @@ test(`B4: ${STEPS} steps of splitting, resizing, closing and reconnecting: what 
     // Orders are followed in turn: when this one has been, so has what came before it, unless it was lost on the way.
     await main.name(kept, `step-${step}`);
     const what = `step ${step} of seed ${SEED}, ${JSON.stringify(words)}, known as tmux says it`;
-    await until(what, () => main.told().join() === tmux.list().join(), LIMIT_MS);
+    await until(what, () => main.told().join() === tmux.list().join());
   }
   expect(cuts).toBeGreaterThan(STEPS / 20);
   main.client.say({ type: "kill" });

@@ -90,7 +90,7 @@ test("P4: it runs on for keepSeconds with nobody attached, and leaves the list k
     keepExitedSeconds: 1,
   });
   // Nothing holds it up although nobody has ever attached, and a call under way counts as attached.
-  const waited = await at.wait("short", { until: { idleMs: 1500 }, timeoutMs: 20_000 });
+  const waited = await at.wait("short", { until: { idleMs: 1500 }, timeoutMs: 60_000 });
   expect(waited.body.outcome).toBe("met");
   expect((await exitedIn(at, "short")).exit).toEqual({ code: 129, signal: "SIGHUP" });
   expect((await at.read("short", { tail: 2 })).body.output).toBe("y\n");

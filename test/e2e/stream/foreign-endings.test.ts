@@ -86,7 +86,7 @@ describe("Z: a close with a code that can't be answered with the same ends the c
       const { ended } = await answered(socket);
       // A close, masked with zeros.
       socket.write(Buffer.of(0x88, 0x82, 0, 0, 0, 0, code >> 8, code & 0xff));
-      await within(`the end of a connection closed with ${code}`, ended, 10_000);
+      await within(`the end of a connection closed with ${code}`, ended);
       socket.destroy();
     }
   });

@@ -10,7 +10,7 @@ import { type System, startSystem } from "../../../packages/local/src/system/sys
 import { type CliChild, exitCode, startCli } from "../support/clients/cli.ts";
 import { namedInGroup } from "../support/system/processes.ts";
 import { fresh, type Person } from "../support/system/system.ts";
-import { until } from "../support/system/wait.ts";
+import { LIMIT_MS, until } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 const RESTART_MS = 120_000;
@@ -87,7 +87,7 @@ test("a crash and a new version under load lose and double nothing: a transfer b
     const moves = () =>
       echoed.bytes > Math.min(before[0] + MIB, INPUT.length - 1) &&
       flooded.bytes > Math.min(before[1] + MIB, FLOOD.length - 1);
-    await until("both to be in full swing", moves, 60_000, 10);
+    await until("both to be in full swing", moves, LIMIT_MS, 10);
     await interrupt();
   }
   expect([await echoEnd, await floodEnd]).toEqual([0, 7]);

@@ -17,18 +17,16 @@ import {
   restartBridge,
   system,
 } from "../support/system/system.ts";
-import { until } from "../support/system/wait.ts";
+import { LIMIT_MS, until } from "../support/system/wait.ts";
 
 const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
-/** Two looks, and time for a busy machine. */
-const LOOKS_MS = 60_000;
 
 /** Each person's calls are limited: the record is not read more often. */
 const INTERVAL_MS = 250;
 
 async function exitOnRecord(who: Person, session: string): Promise<void> {
   const hasEnded = async () => (await auditOf(who, session)).some(({ type }) => type === "exit");
-  await until("the exit's record", hasEnded, LOOKS_MS, INTERVAL_MS);
+  await until("the exit's record", hasEnded, LIMIT_MS, INTERVAL_MS);
 }
 
 /** A bridge tries after its start, less and less often. */
@@ -65,7 +63,7 @@ test("of a process that writes on with nobody there, the last looks' output is r
     const attaches = attachesOf((await recorded()).flatMap(readRecorded));
     return attaches.filter((query) => query.get("session") === session).length >= 4;
   };
-  await until("three looks", looks, LOOKS_MS);
+  await until("three looks", looks);
   await restartBridge();
   const answer = await api(who, `/api/sandboxes/default/sessions/${session}/output?from=0`);
   const { state, output } = (await answer.json()) as { state: string; output: string };
@@ -89,7 +87,7 @@ test("a job that nobody watches is asked after once its bridge calls, and not be
   await client.output("\n");
   const pid = Number(client.text());
   await client.leave();
-  await until("the job's end", async () => !(await isAliveIn(who, pid)), LOOKS_MS);
+  await until("the job's end", async () => !(await isAliveIn(who, pid)));
   await exitOnRecord(who, session);
   const said = Buffer.concat(await recorded()).toString("latin1");
   // By the clock it would be looked at after five seconds and after fifteen.
@@ -108,6 +106,6 @@ test("a bridge that was away as the last client left is looked at all the same",
   const pid = Number(client.text());
   await cutInnerHop();
   await client.leave();
-  await until("the job's end", async () => !(await isAliveIn(who, pid)), LOOKS_MS);
+  await until("the job's end", async () => !(await isAliveIn(who, pid)));
   await exitOnRecord(who, session);
 });

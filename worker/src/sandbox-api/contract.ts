@@ -108,8 +108,8 @@ function content(kind: string, schema?: z.ZodType): object {
   return { content: { [kind]: schema === undefined ? {} : { schema: z.toJSONSchema(schema, { io: "input" }) } } };
 }
 
-/** The bridge gives itself ten seconds. */
-const PATIENCE_MS = 15_000;
+/** The bridge gives itself a minute. */
+const PATIENCE_MS = 75_000;
 const MAX_SAID_BYTES = 16 * 1024;
 
 /** Whether a sandbox of the sandbox API runs (V2). Neither asking nor ending starts anything. */

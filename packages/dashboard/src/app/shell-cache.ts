@@ -17,6 +17,9 @@ export type Handling =
   /** Not handled by the worker. */
   | "none";
 
+/** Requests that the browser sends without asking the worker: one that waits for the worker is lost if the page crashes. */
+export const PAST_THE_WORKER = { condition: { urlPattern: { pathname: "/api/*" } }, source: "network" } as const;
+
 export type ShellRequest = { readonly method: string; readonly url: string; readonly mode: string };
 
 export function handlingOf({ method, url, mode }: ShellRequest, origin: string): Handling {

@@ -137,11 +137,12 @@ describe("a cut", () => {
     browser.server.cut();
     await page.state("waiting");
     process.print(`${"x".repeat(5000)}\x1b[2J\x1b[Hafter\r\n`);
+    // For five seconds.
+    const said = page.says("Resumed, some output was lost");
     browser.server.isReachable = true;
-    await page.shows("after");
+    await Promise.all([said, page.shows("after")]);
     // 8 and 5,014 bytes were printed, 4,096 are held, 8 were drawn.
     await page.waitForData("missed-bytes", 918);
-    await page.says("Resumed, some output was lost");
     expect((await page.rows()).filter((row) => row !== "")).toEqual(["after"]);
     process.print(`${"line\r\n".repeat(2000)}last\r\n`);
     await page.shows("last");

@@ -126,6 +126,15 @@ test("a choice is kept at once, of a browser that dies, too; the next ones withi
   await page.page.reload();
   await expect.poll(kept).toBe("underline");
   await page.button("Settings");
+  // Its process dies with the page's, and with it each request that has got no further.
+  const isControlled = () => page.page.evaluate(() => navigator.serviceWorker.controller?.state === "activated");
+  await expect.poll(isControlled).toBe(true);
+  for (const worker of page.page.context().serviceWorkers())
+    await worker.evaluate(() => {
+      setTimeout(() => {
+        for (;;);
+      });
+    });
   await cursor.selectOption("bar");
   await page.page.goto("chrome://crash").catch(() => undefined);
   await expect.poll(kept).toBe("bar");

@@ -103,9 +103,10 @@ describe("the keyboard of an exclusive session", () => {
     const request = ann.page.getByRole("region", { name: "Bob asks for the keyboard" });
     await bob.button("Ask");
     await request.waitFor();
-    await ann.button("Not now");
+    // For five seconds.
+    const declined = keyboardSays(bob, "Ann: not now");
+    await Promise.all([declined, ann.button("Not now")]);
     await request.waitFor({ state: "detached" });
-    await keyboardSays(bob, "Ann: not now");
     await bob.button("Ask");
     await keyboardSays(bob, "Asked Ann: waiting");
     await request.waitFor();
@@ -141,9 +142,8 @@ describe("the keyboard of an exclusive session", () => {
     await ann.waitForData("people", 2);
     await cleo.button("Ask to type");
     await keyboardSays(cleo, "Asked Ann: waiting");
-    await ann.button("Not now");
-    await keyboardSays(cleo, "Ann: not now");
-    await tells(cleo, "Ann: not now");
+    const declined = [keyboardSays(cleo, "Ann: not now"), tells(cleo, "Ann: not now")];
+    await Promise.all([...declined, ann.button("Not now")]);
     expect(await cleo.page.locator(".sbx-keyboard button").allTextContents()).toEqual(["Ask to type"]);
     await keyboardSays(cleo, "You are a viewer");
     await keyboardSays(ann, "Everyone may type");
