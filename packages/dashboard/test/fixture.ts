@@ -30,8 +30,8 @@ export type Fixture = {
 
 /** Also with a page that all tests have in turn, as each leaves it: for those that can go on from there. */
 export type OnePage = Fixture & {
-  /** That page, on an empty screen, its process as if nothing had been typed. */
-  blank(): Promise<TerminalPage>;
+  /** That page, on an empty screen, its process as if nothing had been typed. @param sandbox Of its session "main". */
+  blank(sandbox?: string): Promise<TerminalPage>;
 };
 
 /** This worker's browsers, by their flags: its modules stay loaded from file to file, and Playwright ends them when it ends. */
@@ -113,10 +113,10 @@ export function useOnePage(...given: Parameters<Fixture["open"]>): OnePage {
   afterEach(() => frame.expectNoProblem());
   afterAll(() => frame.end());
   return Object.assign(frame, {
-    async blank() {
+    async blank(sandbox?: string) {
       page ??= await frame.open(...given);
       await page.state("attached");
-      const process = frame.server.process("main");
+      const process = frame.server.process("main", sandbox);
       process.forget();
       process.print("\x1bc");
       await expect.poll(async () => (await page?.rows())?.join("")).toBe("");
