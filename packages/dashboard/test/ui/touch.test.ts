@@ -6,7 +6,8 @@ import type { TerminalPage } from "../browser.ts";
 import { MAIN, useOnePage } from "../fixture.ts";
 
 const PHONE = { width: 360, height: 640 };
-const browser = useOnePage(MAIN, PHONE, { hasTouch: true, isMobile: true });
+const TOUCH = { hasTouch: true, isMobile: true };
+const browser = useOnePage(MAIN, PHONE, TOUCH);
 
 /** A finger that goes from row to row, down on the glass all the way. */
 async function drag(
@@ -39,6 +40,25 @@ async function drag(
   await send("touchEnd", [], 0.2);
 }
 
+test("a finger scrolls the lines that were, and what a program shows in full screen with the keys of a wheel", async () => {
+  // Its lines run on after the finger: no page for other tests.
+  const page = await browser.open("/?session=fingers&renderer=dom", PHONE, TOUCH);
+  await page.state("attached");
+  const process = browser.server.process("fingers");
+  process.print(Array.from({ length: 200 }, (_, i) => `line ${i}\r\n`).join(""));
+  await page.shows("line 199");
+  await drag(page, [150, 150], [150, 450]);
+  await expect.poll(async () => (await page.rows()).includes("line 199")).toBe(false);
+  await drag(page, [150, 450], [150, 100]);
+  await page.shows("line 199");
+  expect(process.typed).toBe("");
+  process.print("\x1b[?1049h\x1b[Hfull screen");
+  await page.shows("full screen");
+  await drag(page, [150, 400], [150, 100]);
+  await expect.poll(() => process.typed.length).toBeGreaterThan(0);
+  expect(process.typed.replaceAll("\x1b[B", "").replaceAll("\x1bOB", "")).toBe("");
+});
+
 test("an upright phone shows Escape, Tab, Ctrl and the arrows; the others begin where it fades", async () => {
   const page = await browser.blank();
   const keys = page.page.getByRole("toolbar", { name: "Keys" });
@@ -60,28 +80,11 @@ test("an upright phone shows Escape, Tab, Ctrl and the arrows; the others begin 
   await expect.poll(() => browser.server.process("main").typed).toBe("/|-~");
 });
 
-test("a finger scrolls the lines that were, and what a program shows in full screen with the keys of a wheel", async () => {
-  const page = await browser.blank();
-  const process = browser.server.process("main");
-  process.print(Array.from({ length: 200 }, (_, i) => `line ${i}\r\n`).join(""));
-  await page.shows("line 199");
-  await drag(page, [150, 150], [150, 450]);
-  await expect.poll(async () => (await page.rows()).includes("line 199")).toBe(false);
-  await drag(page, [150, 450], [150, 100]);
-  await page.shows("line 199");
-  expect(process.typed).toBe("");
-  process.print("\x1b[?1049h\x1b[Hfull screen");
-  await page.shows("full screen");
-  await drag(page, [150, 400], [150, 100]);
-  await expect.poll(() => process.typed.length).toBeGreaterThan(0);
-  expect(process.typed.replaceAll("\x1b[B", "").replaceAll("\x1bOB", "")).toBe("");
-});
-
 test("a viewer's phone shows the larger terminal in a size that can be read; fingers pan and zoom", async () => {
   const shared = "/?session=shared&renderer=dom";
   const wide = await browser.attached(shared, { width: 1200, height: 700 });
   browser.server.process("shared").print("\x1b[3;120Hfar right\x1b[H");
-  const page = await browser.open(`${shared}&role=viewer`, PHONE, { hasTouch: true, isMobile: true });
+  const page = await browser.open(`${shared}&role=viewer`, PHONE, TOUCH);
   await page.waitForData("framed", "true");
   const at = () =>
     page.page.locator(".sbx-stage").evaluate((stage) => {
