@@ -91,6 +91,11 @@ export class PlayedProcess {
     return this.typedBytes.toString();
   }
 
+  /** Counts what is typed from now on alone. */
+  forget(): void {
+    this.#typed.length = 0;
+  }
+
   print(text: string | Uint8Array): void {
     const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
     this.session.log.append(bytes, STREAM_STDOUT);

@@ -1,7 +1,7 @@
 // Cuts, reloads and ends, in a real browser against the real session core: nothing lost, nothing doubled, all of it said.
 
 import { describe, expect, test } from "vitest";
-import { type Fixture, MAIN, useBrowser } from "../fixture.ts";
+import { type Fixture, MAIN, useBrowser, useOnePage } from "../fixture.ts";
 
 const browser: Fixture = useBrowser();
 
@@ -60,10 +60,12 @@ describe("a reload", () => {
   });
 });
 
-describe("a cut", () => {
+describe("a cut of a page that goes on", () => {
+  const one = useOnePage();
+
   test("is told in words, comes back by itself with nothing lost or doubled, and counts what is typed during it", async () => {
-    const page = await browser.attached();
-    const { server } = browser;
+    const page = await one.blank();
+    const { server } = one;
     const process = server.process("main");
     process.print("line 1\r\n");
     await page.shows("line 1");
@@ -90,7 +92,8 @@ describe("a cut", () => {
     await Promise.all([said, page.waitForData("resumes", 1)]);
     await page.shows("line 20");
     expect((await page.rows()).slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => `line ${i + 1}`));
-    expect(server.attaches.at(-1)?.get("offset")).toBe("8");
+    // The screen was cleared with two bytes, and "line 1" has eight.
+    expect(server.attaches.at(-1)?.get("offset")).toBe("10");
     await page.type("cd");
     await expect.poll(() => process.typed).toBe("abcd");
     await page.waitForData("unsent-keys", 0);
@@ -107,26 +110,47 @@ describe("a cut", () => {
     await expect.poll(() => process.typed).toBe("abcdy");
   });
 
+  test("by a session that sleeps waits for a key, which wakes it and is typed; one by the device is over when it is online", async () => {
+    const page = await one.blank();
+    const process = one.server.process("main");
+    for (const connection of process.connections) connection.bye(4408, "idle", "after");
+    await page.state("asleep");
+    await page.says("Asleep: press a key to wake it");
+    await page.type("xyz");
+    await page.state("attached");
+    await expect.poll(() => process.typed).toBe("xyz");
+    expect(await page.data("unsent-keys")).toBe("0");
+    await page.page.context().setOffline(true);
+    await page.state("waiting");
+    await page.says("Offline: reconnects when the network is back");
+    await page.page.context().setOffline(false);
+    await page.state("attached");
+    await page.type("back");
+    await expect.poll(() => process.typed).toBe("xyzback");
+  });
+
   test("after which the person does not want to wait ends at the press of a button", async () => {
-    const page = await browser.attached();
+    const page = await one.blank();
     // Each wait is then as long as it can be.
     await page.page.evaluate(() => {
       Math.random = () => 1;
     });
-    browser.server.isReachable = false;
-    browser.server.cut();
+    one.server.isReachable = false;
+    one.server.cut();
     // Until the wait is so long that it is not over before the button is pressed.
     await page.page
       .locator(".sbx-seconds")
       .filter({ hasText: /[5-9] s/ })
       .waitFor();
-    browser.server.isReachable = true;
-    const before = browser.server.attaches.length;
+    one.server.isReachable = true;
+    const before = one.server.attaches.length;
     await page.button("Retry now");
     await page.state("attached");
-    expect(browser.server.attaches.length).toBe(before + 1);
+    expect(one.server.attaches.length).toBe(before + 1);
   });
+});
 
+describe("a cut", () => {
   test("of which the session's log remembers too little leaves a gap that is told, not drawn, as does a reload", async () => {
     browser.server.logBytes = 4096;
     const page = await browser.attached();
@@ -150,25 +174,6 @@ describe("a cut", () => {
     await page.shows("last");
     await page.page.getByText(/^Older output is missing from the scrollback/).waitFor();
     expect([await page.data("missed-bytes"), browser.server.attaches.at(-1)?.get("offset")]).toEqual(["0", "0"]);
-  });
-
-  test("by a session that sleeps waits for a key, which wakes it and is typed; one by the device is over when it is online", async () => {
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    for (const connection of process.connections) connection.bye(4408, "idle", "after");
-    await page.state("asleep");
-    await page.says("Asleep: press a key to wake it");
-    await page.type("xyz");
-    await page.state("attached");
-    await expect.poll(() => process.typed).toBe("xyz");
-    expect(await page.data("unsent-keys")).toBe("0");
-    await page.page.context().setOffline(true);
-    await page.state("waiting");
-    await page.says("Offline: reconnects when the network is back");
-    await page.page.context().setOffline(false);
-    await page.state("attached");
-    await page.type("back");
-    await expect.poll(() => process.typed).toBe("xyzback");
   });
 
   test.each([

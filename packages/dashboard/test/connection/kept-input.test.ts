@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { TerminalPage } from "../browser.ts";
-import { type Fixture, useBrowser } from "../fixture.ts";
+import { type Fixture, type OnePage, useBrowser, useOnePage } from "../fixture.ts";
 import type { PlayedProcess } from "../server.ts";
 
 const browser: Fixture = useBrowser();
@@ -12,10 +12,11 @@ const OURS = "/?sandbox=dev&session=main&renderer=dom";
 /** Somebody else's page, which keeps no place over a reload. */
 const COMPONENT = "/component.html";
 
-/** A page from which the process has got "ab", while "cd" was lost on its way. */
-async function withLostKeys(path = OURS): Promise<{ page: TerminalPage; process: PlayedProcess }> {
-  const page = await browser.attached(path);
-  const { server } = browser;
+/** A page from which the process has got "ab", while "cd" was lost on its way. @param one Whose page that is. Default: a new one. */
+async function withLostKeys(one?: OnePage): Promise<{ page: TerminalPage; process: PlayedProcess }> {
+  const page = await (one?.blank("dev") ?? browser.attached(OURS));
+  const { server } = one ?? browser;
+  server.unheard = 0;
   const process = server.process("main", "dev");
   await page.type("ab");
   await expect.poll(() => process.typed).toBe("ab");
@@ -138,8 +139,20 @@ describe.each([
   ["our page", OURS],
   ["somebody else's page, which remembers no place", COMPONENT],
 ])("%s", (_name, path) => {
+  const one = useOnePage(path);
+
+  test("R6b: that was put aside, and is shown again as it was, sends what was typed before that", async () => {
+    const { page, process } = await withLostKeys(one);
+    for (const type of ["pagehide", "pageshow"]) {
+      await page.page.evaluate((name) => dispatchEvent(new PageTransitionEvent(name, { persisted: true })), type);
+    }
+    await expect.poll(() => process.typed).toBe("abcd");
+    await page.type("e");
+    await expect.poll(() => process.typed).toBe("abcde");
+  });
+
   test("R6b: that is refused, and tries again, sends what was typed before that, and counts what was typed meanwhile", async () => {
-    const { page, process } = await withLostKeys(path);
+    const { page, process } = await withLostKeys(one);
     for (const connection of process.connections) connection.bye(4409, "replaced by a newer connection", "never");
     await page.state("refused");
     await page.type("xy");
@@ -147,16 +160,6 @@ describe.each([
     await page.page.keyboard.press("Enter");
     await page.waitForData("unsent-keys", 3);
     await page.button("Retry now");
-    await expect.poll(() => process.typed).toBe("abcd");
-    await page.type("e");
-    await expect.poll(() => process.typed).toBe("abcde");
-  });
-
-  test("R6b: that was put aside, and is shown again as it was, sends what was typed before that", async () => {
-    const { page, process } = await withLostKeys(path);
-    for (const type of ["pagehide", "pageshow"]) {
-      await page.page.evaluate((name) => dispatchEvent(new PageTransitionEvent(name, { persisted: true })), type);
-    }
     await expect.poll(() => process.typed).toBe("abcd");
     await page.type("e");
     await expect.poll(() => process.typed).toBe("abcde");

@@ -2,9 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { TerminalPage } from "../browser.ts";
-import { MAIN, useBrowser } from "../fixture.ts";
-
-const browser = useBrowser();
+import { MAIN, useBrowser, useOnePage } from "../fixture.ts";
 
 const lines = (from: number, to: number, text = "line") =>
   Array.from({ length: to - from }, (_, index) => `${text} ${from + index}\r\n`).join("");
@@ -17,17 +15,23 @@ const field = (page: TerminalPage) => page.page.getByRole("textbox", { name: "Fi
 const found = (page: TerminalPage, words: string) =>
   page.page.locator(".sbx-found").filter({ hasText: words }).waitFor();
 
-async function searching(text: string): Promise<TerminalPage> {
-  const page = await browser.attached();
-  browser.server.process("main").print(text);
-  await page.shows("end");
-  await page.type("");
-  await page.page.keyboard.press("Control+Shift+F");
-  await field(page).waitFor();
-  return page;
-}
-
 describe("search", () => {
+  const browser = useOnePage();
+
+  /** A search without any option, over this text. */
+  async function searching(text: string): Promise<TerminalPage> {
+    const page = await browser.blank();
+    browser.server.process("main").print(text);
+    await page.shows("end");
+    await page.type("");
+    await page.page.keyboard.press("Control+Shift+F");
+    await field(page).fill("");
+    const options = page.page.locator('.sbx-search [aria-pressed="true"]');
+    while ((await options.count()) > 0) await options.first().click();
+    await field(page).focus();
+    return page;
+  }
+
   test("finds upwards from the newest, says which of how many, goes around, and leads back to its field and the terminal", async () => {
     const page = await searching(`${lines(0, 300)}end\r\n`);
     await page.page.keyboard.type("line 29");
@@ -75,11 +79,12 @@ describe("search", () => {
 });
 
 describe("commands", () => {
+  const browser = useOnePage();
   const marks = (page: TerminalPage) =>
     page.page.locator(".sbx-command-mark").evaluateAll((all) => all.map((mark) => (mark as HTMLElement).dataset.state));
 
   test("have marks in the margin, in the state they are in, and a title that says how far they are", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     const process = browser.server.process("main");
     await page.type("");
     await page.page.keyboard.press("Control+Shift+ArrowUp");
@@ -102,7 +107,7 @@ describe("commands", () => {
   });
 
   test("are gone back to one by one, and the bottom is a key or a button away", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     const process = browser.server.process("main");
     process.print(`${command("one", lines(0, 100, "a"), 0)}${command("two", lines(0, 100, "b"), 0)}end\r\n`);
     await page.shows("end");
@@ -123,7 +128,7 @@ describe("commands", () => {
   });
 
   test("keep their line above their output, which is copied with it and run again at the prompt alone", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const clipboard = () => page.page.evaluate(() => navigator.clipboard.readText());
     const process = browser.server.process("main");
@@ -147,7 +152,7 @@ describe("commands", () => {
   });
 
   test("have their output copied: the last one's, that of the one gone to, and that of a mark", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const clipboard = () => page.page.evaluate(() => navigator.clipboard.readText());
     const process = browser.server.process("main");
@@ -168,7 +173,7 @@ describe("commands", () => {
   });
 
   test("are gone to while all are in view: each is framed and is the one whose output is copied, until a key is typed", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const process = browser.server.process("main");
     process.print(["one", "two", "three"].map((name) => command(name, `out of ${name}\r\n`, 0)).join(""));
@@ -190,8 +195,27 @@ describe("commands", () => {
     expect(await copied("")).toBe("out of three");
   });
 
+  test("are told to a screen reader as they end, with their exit status, and not again by a replay", async () => {
+    const page = await browser.blank();
+    const process = browser.server.process("main");
+    const announced = () => page.page.locator(".sbx-announced").textContent();
+    process.print(`${command("ls", "end\r\n", 0)}`);
+    await page.shows("end");
+    expect(await announced()).toBe("");
+    await page.button("Reader");
+    process.print(`${command("make test", "out\r\n", 2)}`);
+    await expect.poll(announced).toBe("make test: exit 2");
+    process.print(`${command("true", "", 0)}`);
+    await expect.poll(announced).toBe("true: exit 0");
+    await page.page.reload();
+    await page.state("attached");
+    await page.shows("$ true");
+    expect(await announced()).toBe("");
+    await page.button("Reader");
+  });
+
   test("head their own output alone: the chosen one has its buttons at its own line, and both stay in the frame", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     browser.server
       .process("main")
@@ -236,27 +260,11 @@ describe("commands", () => {
     const shade = () => page.page.locator(".sbx-block-line").evaluate((line) => getComputedStyle(line).opacity);
     await expect.poll(shade).toBe("0.55");
   });
-
-  test("are told to a screen reader as they end, with their exit status, and not again by a replay", async () => {
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    const announced = () => page.page.locator(".sbx-announced").textContent();
-    process.print(`${command("ls", "end\r\n", 0)}`);
-    await page.shows("end");
-    expect(await announced()).toBe("");
-    await page.button("Reader");
-    process.print(`${command("make test", "out\r\n", 2)}`);
-    await expect.poll(announced).toBe("make test: exit 2");
-    process.print(`${command("true", "", 0)}`);
-    await expect.poll(announced).toBe("true: exit 0");
-    await page.page.reload();
-    await page.state("attached");
-    await page.shows("$ true");
-    expect(await announced()).toBe("");
-  });
 });
 
 describe("what is said to be noticed", () => {
+  const browser = useBrowser();
+
   test("a bell flashes, and sounds where a person wants it to; a replay's does neither", async () => {
     const page = await browser.open();
     await page.page.addInitScript(() => {
@@ -320,27 +328,31 @@ describe("what is said to be noticed", () => {
   });
 });
 
-test("a key asks for no frame of its own, and the cursor stands still meanwhile: its echo would wait for a frame", async () => {
-  const page = await browser.attached("/?session=main&debug=1&renderer=dom");
-  const process = browser.server.process("main");
-  await page.type("a");
-  await expect.poll(() => process.typed).toBe("a");
-  await page.page.evaluate(() => {
-    const ask = window.requestAnimationFrame;
-    window.requestAnimationFrame = (callback) => {
-      document.body.dataset.frames = `${document.body.dataset.frames ?? ""}x`;
-      return ask(callback);
-    };
+describe("a key", () => {
+  const browser = useBrowser();
+
+  test("asks for no frame of its own, and the cursor stands still meanwhile: its echo would wait for a frame", async () => {
+    const page = await browser.attached("/?session=main&debug=1&renderer=dom");
+    const process = browser.server.process("main");
+    await page.type("a");
+    await expect.poll(() => process.typed).toBe("a");
+    await page.page.evaluate(() => {
+      const ask = window.requestAnimationFrame;
+      window.requestAnimationFrame = (callback) => {
+        document.body.dataset.frames = `${document.body.dataset.frames ?? ""}x`;
+        return ask(callback);
+      };
+    });
+    await page.page.keyboard.press("b");
+    await expect.poll(() => process.typed).toBe("ab");
+    expect(await page.page.locator("body").getAttribute("data-frames")).toBeNull();
+    // What blinks delays an echo by a frame: the cursor stands still while a person types, and blinks again.
+    await page.page.emulateMedia({ reducedMotion: "no-preference" });
+    await page.page.locator(".xterm-cursor-blink").waitFor();
+    const blinking = () => page.page.evaluate(() => document.getAnimations().length);
+    await expect.poll(blinking).toBe(1);
+    await page.type("c");
+    await expect.poll(blinking).toBe(0);
+    await expect.poll(blinking).toBe(1);
   });
-  await page.page.keyboard.press("b");
-  await expect.poll(() => process.typed).toBe("ab");
-  expect(await page.page.locator("body").getAttribute("data-frames")).toBeNull();
-  // What blinks delays an echo by a frame: the cursor stands still while a person types, and blinks again.
-  await page.page.emulateMedia({ reducedMotion: "no-preference" });
-  await page.page.locator(".xterm-cursor-blink").waitFor();
-  const blinking = () => page.page.evaluate(() => document.getAnimations().length);
-  await expect.poll(blinking).toBe(1);
-  await page.type("c");
-  await expect.poll(blinking).toBe(0);
-  await expect.poll(blinking).toBe(1);
 });

@@ -2,13 +2,12 @@
 
 import type { CDPSession } from "playwright-core";
 import { expect, test } from "vitest";
-import { MAIN, useBrowser } from "../fixture.ts";
+import { useOnePage } from "../fixture.ts";
 
-const browser = useBrowser();
+const browser = useOnePage(undefined, undefined, { colorScheme: "light" });
 
 test("is shown at the cursor in the terminal's type and colours, and typed once when it is committed", async () => {
-  const page = await browser.open(MAIN, undefined, { colorScheme: "light" });
-  await page.state("attached");
+  const page = await browser.blank();
   const process = browser.server.process("main");
   process.print("type: ");
   await page.shows("type:");
@@ -134,7 +133,7 @@ const DONE: readonly (readonly [string, (method: Method) => Promise<unknown>, st
 ];
 
 test("each key of a method is sent once: those that it has looked at and not used, those that it writes, those after a composition", async () => {
-  const page = await browser.attached();
+  const page = await browser.blank();
   await page.page.locator(".xterm-helper-textarea").focus();
   const method = new Method(await page.page.context().newCDPSession(page.page));
   const process = browser.server.process("main");
@@ -172,7 +171,7 @@ test("each key of a method is sent once: those that it has looked at and not use
 test.each(["off", "on"])(
   "with Reader %s, text without a key is sent, as of emoji and dictation, and text of keys once",
   async (reader) => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     const { keyboard } = page.page;
     if (reader === "on") await page.button("Reader");
     await page.page.locator(".xterm-helper-textarea").focus();

@@ -6,9 +6,7 @@ import { readLink } from "../../src/terminal/links.ts";
 import { cleanPaste, countLines } from "../../src/terminal/paste.ts";
 import { MAX_CLIPBOARD_BYTES, preview, readClipboardWrite } from "../../src/ui/clipboard.ts";
 import { pasteInto } from "../browser.ts";
-import { MAIN, useBrowser } from "../fixture.ts";
-
-const browser = useBrowser();
+import { MAIN, useOnePage } from "../fixture.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
@@ -22,6 +20,8 @@ async function clickFirstRow(page: Page): Promise<void> {
 }
 
 describe("a link", () => {
+  const browser = useOnePage();
+
   test.each([
     ["https://example.com/a?b#c", "example.com", "https://example.com/a?b#c"],
     ["http://user:pass@evil.test@example.com/", "example.com", "http://user:pass%40evil.test@example.com/"],
@@ -40,7 +40,7 @@ describe("a link", () => {
   ])("%s is not opened", (uri) => expect(readLink(uri)).toBeUndefined());
 
   test("whose text says something else shows where it leads, and opens only after a yes", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     const target = `${browser.server.url.replace("127.0.0.1", "elsewhere.localhost")}/icon.svg`;
     browser.server.process("main").print(`\x1b]8;;${target}\x1b\\https://bank.example\x1b]8;;\x1b\\\r\n`);
     await page.shows("https://bank.example");
@@ -56,12 +56,13 @@ describe("a link", () => {
     const other = await opened;
     await other.waitForLoadState();
     expect([other.url(), await other.evaluate(() => window.opener)]).toEqual([target, null]);
+    await other.close();
     await page.page.keyboard.type("x"); // The terminal has the keyboard back.
     await expect.poll(() => browser.server.process("main").typed).toBe("x");
   });
 
   test("to a script or a file is never opened", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     browser.server.process("main").print("\x1b]8;;javascript:document.title='owned'\x1b\\click\x1b]8;;\x1b\\\r\n");
     await page.shows("click");
     await clickFirstRow(page.page);
@@ -75,13 +76,15 @@ describe("a link", () => {
 });
 
 describe("a paste", () => {
+  const browser = useOnePage();
+
   test("loses what no paste should hold: escape sequences, control characters", () => {
     expect(cleanPaste("a\tb\r\nc\x1b[201~d\x03\x7f\x9b1m\0é日")).toBe("a\tb\r\nc[201~d1mé日");
     expect(["a", "a\n", "a\nb", "a\r\nb\r\n", "a\rb\rc"].map(countLines)).toEqual([1, 1, 2, 2, 3]);
   });
 
   test("of several lines is asked about, unless the program asked for brackets, which it can't end itself", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     const process = browser.server.process("main");
     await pasteInto(page, "echo one\nrm -rf /\n");
     const question = page.page.getByRole("dialog", { name: "Paste 2 lines?" });
@@ -100,7 +103,7 @@ describe("a paste", () => {
   });
 
   test("of somebody who may not type goes nowhere, without a question", async () => {
-    await browser.attached();
+    await browser.blank();
     const viewer = await browser.attached(`${MAIN}&role=viewer`);
     await pasteInto(viewer, "one\ntwo\n");
     await viewer.page.locator('.sbx-field[data-refused="true"]').waitFor();
@@ -110,6 +113,8 @@ describe("a paste", () => {
 });
 
 describe("the clipboard", () => {
+  const browser = useOnePage();
+
   test("is written to by a well-formed OSC 52 of some size, and never read", () => {
     expect(readClipboardWrite(`c;${base64("é日")}`)).toBe("é日");
     expect(readClipboardWrite(`;${base64("x")}`)).toBe("x");
@@ -121,8 +126,24 @@ describe("the clipboard", () => {
     expect(preview("a\nb\x1b[31m\u202e")).toBe("a ⏎ b�[31m�");
   });
 
+  test("gets what is selected with Ctrl+Shift+C, also where the page may not write to it", async () => {
+    const page = await browser.blank();
+    await page.page.context().grantPermissions(["clipboard-read"]);
+    await page.page.evaluate(() =>
+      Object.defineProperty(navigator.clipboard, "writeText", { value: Promise.reject, configurable: true }),
+    );
+    browser.server.process("main").print("selected\r\n");
+    await page.shows("selected");
+    const box = await page.page.locator(".xterm-screen").boundingBox();
+    await page.page.mouse.dblclick((box?.x ?? 0) + 12, (box?.y ?? 0) + 8);
+    await page.page.keyboard.press("Control+Shift+KeyC");
+    await expect.poll(() => page.page.evaluate(() => navigator.clipboard.readText())).toBe("selected");
+    await page.page.evaluate(() => Reflect.deleteProperty(navigator.clipboard, "writeText"));
+    expect(browser.server.process("main").typed).toBe("");
+  });
+
   test("is asked about, shown, and written to only after a yes, which may be one for this session", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const clipboard = () => page.page.evaluate(() => navigator.clipboard.readText());
     await page.page.evaluate(() => navigator.clipboard.writeText("before"));
@@ -152,23 +173,10 @@ describe("the clipboard", () => {
     expect(await clipboard()).toBe("second");
   });
 
-  test("gets what is selected with Ctrl+Shift+C, also where the page may not write to it", async () => {
-    const page = await browser.attached();
-    await page.page.context().grantPermissions(["clipboard-read"]);
-    await page.page.evaluate(() => Object.defineProperty(navigator.clipboard, "writeText", { value: Promise.reject }));
-    browser.server.process("main").print("selected\r\n");
-    await page.shows("selected");
-    const box = await page.page.locator(".xterm-screen").boundingBox();
-    await page.page.mouse.dblclick((box?.x ?? 0) + 12, (box?.y ?? 0) + 8);
-    await page.page.keyboard.press("Control+Shift+KeyC");
-    await expect.poll(() => page.page.evaluate(() => navigator.clipboard.readText())).toBe("selected");
-    expect(browser.server.process("main").typed).toBe("");
-  });
-
   test("is not asked about by a replay, nor answered to a program that would read it", async () => {
-    const process = browser.server.process("main");
+    const process = browser.server.process("replayed");
     process.print(`\x1b]52;c;${base64("old")}\x07`);
-    const page = await browser.attached();
+    const page = await browser.attached("/?session=replayed&renderer=dom");
     process.print("\x1b]52;c;?\x07live\r\n");
     await page.shows("live");
     expect(await page.page.getByRole("region", { name: "Clipboard" }).count()).toBe(0);

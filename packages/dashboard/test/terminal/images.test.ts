@@ -3,9 +3,9 @@
 import { expect, test } from "vitest";
 import { MAX_IMAGE_LENGTH } from "../../src/terminal/images.ts";
 import type { TerminalPage } from "../browser.ts";
-import { useBrowser } from "../fixture.ts";
+import { useOnePage } from "../fixture.ts";
 
-const browser = useBrowser();
+const browser = useOnePage();
 
 /** Twelve red pixels by six. */
 const SIXEL = '\x1bPq"1;1;12;6#1;2;100;0;0#1!12~\x1b\\';
@@ -33,7 +33,7 @@ const colourAt = (page: TerminalPage, x: number, y: number) =>
   );
 
 test("an image is drawn, its code comes with it, and what follows in the output waits for both", async () => {
-  const page = await browser.attached();
+  const page = await browser.blank();
   expect(await addons(page)).toEqual([]);
   browser.server.process("main").print(`${SIXEL}\r\nafter\r\n`);
   await page.shows("after");
@@ -45,7 +45,7 @@ test("an image is drawn, its code comes with it, and what follows in the output 
 });
 
 test("iTerm2's are drawn too; one that is none, or too long, is nothing, and breaks nothing", async () => {
-  const page = await browser.attached();
+  const page = await browser.blank();
   const process = browser.server.process("main");
   process.print(`${iterm(Buffer.from("no picture").toString("base64"))}${iterm(PNG.slice(0, 60), 70)}`);
   process.print(`${iterm("A".repeat(MAX_IMAGE_LENGTH))}\x1bPq"1;1;99999;99999~\x1b\\`);
@@ -55,7 +55,7 @@ test("iTerm2's are drawn too; one that is none, or too long, is nothing, and bre
 });
 
 test("queries about images are answered by the page that answers, before and after the first image", async () => {
-  const page = await browser.attached();
+  const page = await browser.blank();
   const process = browser.server.process("main");
   const [width, height] = await page.page.evaluate(() => {
     const screen = document.querySelector<HTMLElement>(".xterm-screen");

@@ -2,10 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { pasteInto } from "../browser.ts";
-import { type Fixture, MAIN, useBrowser } from "../fixture.ts";
+import { MAIN, useBrowser, useOnePage } from "../fixture.ts";
 
-// With WebGL in software, which the last tests are about.
-const browser: Fixture = useBrowser("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist");
+const browser = useBrowser();
 
 /** Every sequence that a terminal may answer, by name. */
 const QUERIES: Readonly<Record<string, string>> = {
@@ -72,15 +71,30 @@ describe("terminal queries", () => {
     await page.type("!");
     await expect.poll(() => process.typed).toBe("\x1b[0n!");
   });
+});
+
+describe("on one page", () => {
+  const one = useOnePage(MAIN, { width: 1200, height: 500 });
+
+  test("a paste of 300,000 characters arrives whole, in brackets where the program asked for them", async () => {
+    const page = await one.blank();
+    const process = one.server.process("main");
+    process.print("\x1b[?2004hready\r\n");
+    await page.shows("ready");
+    const text = Array.from({ length: 30_000 }, (_, i) => `line-${String(i).padStart(5, "0")}`.slice(1)).join("");
+    await pasteInto(page, text);
+    await expect.poll(() => process.typedBytes.length).toBe(text.length + 12);
+    expect(process.typed).toBe(`\x1b[200~${text}\x1b[201~`);
+  });
 
   test("what came while the connection was down is replay too, and so is a snapshot, which has a clean screen", async () => {
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    browser.server.isReachable = false;
-    browser.server.cut();
+    const page = await one.blank();
+    const process = one.server.process("main");
+    one.server.isReachable = false;
+    one.server.cut();
     await page.state("waiting");
     process.print("\x1b[5nmissed\r\n");
-    browser.server.isReachable = true;
+    one.server.isReachable = true;
     await page.shows("missed");
     process.print("\x1b[6nlive\r\n\x1b]0;torn");
     await page.shows("live");
@@ -97,15 +111,13 @@ describe("terminal queries", () => {
     await page.page.locator(".xterm-helper-textarea").blur();
     await expect.poll(() => process.typed).toBe("\x1b[2;1R!\x1b[0n\x1b[O");
   });
-});
 
-describe("a person's hand", () => {
   test("keys, control keys and characters of any script arrive as UTF-8, the mouse in its oldest encoding as bytes", async () => {
-    const page = await browser.attached(MAIN, { width: 1200, height: 500 });
+    const page = await one.blank();
     await page.type("é日🚀");
     for (const key of ["Enter", "Tab", "Escape", "ArrowUp", "Control+c", "Control+w", "Backspace"])
       await page.page.keyboard.press(key);
-    const process = browser.server.process("main");
+    const process = one.server.process("main");
     const keys = "é日🚀\r\t\x1b\x1b[A\x03\x17\x7f";
     await expect.poll(() => process.typed).toBe(keys);
     process.print("\x1b[?9hready\r\n");
@@ -119,23 +131,12 @@ describe("a person's hand", () => {
     // Where it moves while the connection is down is no key that was not sent.
     process.print("\x1b[?1003h\x1b[?1006hmoves\r\n");
     await page.shows("moves");
-    browser.server.isReachable = false;
-    browser.server.cut();
+    one.server.isReachable = false;
+    one.server.cut();
     await page.state("waiting");
     await page.page.mouse.move(box.x + 50, box.y + 50, { steps: 5 });
     await page.type("k");
     await page.waitForData("unsent-keys", 1);
-  });
-
-  test("a paste of 300,000 characters arrives whole, in brackets where the program asked for them", async () => {
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    process.print("\x1b[?2004hready\r\n");
-    await page.shows("ready");
-    const text = Array.from({ length: 30_000 }, (_, i) => `line-${String(i).padStart(5, "0")}`.slice(1)).join("");
-    await pasteInto(page, text);
-    await expect.poll(() => process.typedBytes.length).toBe(text.length + 12);
-    expect(process.typed).toBe(`\x1b[200~${text}\x1b[201~`);
   });
 });
 
@@ -160,19 +161,23 @@ test("a process on pipes is shown in the whole window, line by line, and Enter e
 });
 
 describe("the renderer", () => {
+  // With WebGL in software.
+  const flags = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"];
+  const drawn = useBrowser(...flags);
+
   test("is the DOM where the processor would draw WebGL, which no graphics card does here", async () => {
-    const page = await browser.attached("/?session=main");
-    browser.server.process("main").print("rows\r\n");
+    const page = await drawn.attached("/?session=main");
+    drawn.server.process("main").print("rows\r\n");
     await page.shows("rows");
     expect(await page.data("renderer")).toBe("dom");
   });
 
   test("is WebGL where the address asks for it, and the DOM after its context is lost", async () => {
-    const page = await browser.attached("/?session=main&renderer=webgl");
+    const page = await drawn.attached("/?session=main&renderer=webgl");
     await page.waitForData("renderer", "webgl");
     const size = `${await page.data("cols")}x${await page.data("rows")}`;
-    expect(browser.server.process("main").sizes).toEqual([size]);
-    browser.server.process("main").print("drawn twice\r\n");
+    expect(drawn.server.process("main").sizes).toEqual([size]);
+    drawn.server.process("main").print("drawn twice\r\n");
     const canvases = await page.page.locator(".xterm-screen canvas").evaluateAll((found) =>
       found.map((canvas) => {
         const context = canvas instanceof HTMLCanvasElement ? canvas.getContext("webgl2") : null;
@@ -186,7 +191,7 @@ describe("the renderer", () => {
   });
 
   test("in a page that nobody sees takes output as it comes, though the browser holds back its timers", async () => {
-    const page = await browser.attached();
+    const page = await drawn.attached();
     await page.page.evaluate(() => {
       Object.defineProperty(document, "hidden", { get: () => true });
       const { setTimeout } = window;
@@ -194,7 +199,7 @@ describe("the renderer", () => {
       const late = (callback: () => void, ms = 0) => (ms === 0 ? 0 : setTimeout(callback, ms));
       Object.assign(window, { setTimeout: late });
     });
-    const process = browser.server.process("main");
+    const process = drawn.server.process("main");
     const lines = new TextEncoder().encode(`${"x".repeat(98)}\r\n`.repeat(200));
     for (let left = 100; left > 0; ) {
       for (; left > 0 && !process.session.shouldHold; left -= 1) process.print(lines);

@@ -2,9 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { TerminalPage } from "../browser.ts";
-import { useBrowser } from "../fixture.ts";
-
-const browser = useBrowser();
+import { useBrowser, useOnePage } from "../fixture.ts";
 
 /** Clicks on a text of the screen's first row that holds it. */
 async function clickOn(page: TerminalPage, text: string, modifiers: "Control"[] = []): Promise<void> {
@@ -23,14 +21,31 @@ async function clickOn(page: TerminalPage, text: string, modifiers: "Control"[] 
   for (const modifier of modifiers) await page.page.keyboard.up(modifier);
 }
 
-async function printed(line: string): Promise<TerminalPage> {
-  const page = await browser.attached();
-  browser.server.process("main").print(`${line}\r\nend\r\n`);
-  await page.shows("end");
-  return page;
-}
-
 describe("links", () => {
+  const browser = useOnePage();
+
+  async function printed(line: string): Promise<TerminalPage> {
+    const page = await browser.blank();
+    // What was under the pointer is another text now.
+    await page.page.mouse.move(450, 250);
+    browser.server.process("main").print(`${line}\r\nend\r\n`);
+    await page.shows("end");
+    return page;
+  }
+
+  test("how slow the link to the server is, is said on demand", async () => {
+    const page = await browser.blank();
+    const process = browser.server.process("main");
+    await page.type("");
+    await page.page.keyboard.press("Control+Shift+L");
+    await page.page.getByText("No key measured yet; 0 bytes to draw").waitFor();
+    process.onInput = (text) => process.print(text);
+    await page.page.keyboard.type("a");
+    await page.shows("a");
+    await page.page.keyboard.press("Control+Shift+L");
+    await page.page.getByText(/^Key round trip \d+ ms; 0 bytes to draw$/).waitFor();
+  });
+
   test("a path is a link with Ctrl alone; an address of the sandbox never opens on this machine: what leads there is said", async () => {
     const page = await printed("error in src/main.ts:12:5\r\nLocal: http://localhost:5173/app and localhost:3000");
     await clickOn(page, "src/main.ts");
@@ -46,6 +61,7 @@ describe("links", () => {
     await page.page.getByRole("button", { name: "Close" }).click();
     await clickOn(page, "localhost:3000", ["Control"]);
     await page.page.getByRole("dialog", { name: "Port 3000 of the sandbox" }).waitFor();
+    await page.page.keyboard.press("Escape");
     expect(page.page.context().pages().length).toBe(1);
   });
 
@@ -69,10 +85,20 @@ describe("links", () => {
     const opened = page.page.context().waitForEvent("page");
     await clickOn(page, address, ["Control"]);
     expect((await opened).url()).toBe(`${address}/icon.svg`);
+    await (await opened).close();
   });
 });
 
 describe("a web server that starts", () => {
+  const browser = useBrowser();
+
+  async function printed(line: string): Promise<TerminalPage> {
+    const page = await browser.attached();
+    browser.server.process("main").print(`${line}\r\nend\r\n`);
+    await page.shows("end");
+    return page;
+  }
+
   const offers = (page: TerminalPage) => page.page.getByText(/^A web server started on port/);
 
   test("is offered once, in a preview, and neither from a replay nor for an address without a scheme", async () => {
@@ -126,6 +152,7 @@ describe("a web server that starts", () => {
 });
 
 describe("the predicted echo", () => {
+  const browser = useBrowser();
   const shown = (page: TerminalPage) => page.page.locator(".sbx-echo").textContent();
 
   test("is seen once two keys of a line have been echoed, gone once all are, and not there where nothing is echoed", async () => {
@@ -156,18 +183,5 @@ describe("the predicted echo", () => {
     await page.page.keyboard.type("secret");
     await expect.poll(() => process.typed).toBe("xabsecret");
     expect(await shown(page)).toBe("");
-  });
-
-  test("how slow the link is, is said on demand", async () => {
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    await page.type("");
-    await page.page.keyboard.press("Control+Shift+L");
-    await page.page.getByText("No key measured yet; 0 bytes to draw").waitFor();
-    process.onInput = (text) => process.print(text);
-    await page.page.keyboard.type("a");
-    await page.shows("a");
-    await page.page.keyboard.press("Control+Shift+L");
-    await page.page.getByText(/^Key round trip \d+ ms; 0 bytes to draw$/).waitFor();
   });
 });

@@ -3,12 +3,16 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { tarEnd, tarHeader } from "sandbox-stdio/core";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import type { TerminalPage } from "../browser.ts";
-import { useBrowser } from "../fixture.ts";
+import { useOnePage } from "../fixture.ts";
 import type { PlayedProcess } from "../server.ts";
 
-const browser = useBrowser();
+const browser = useOnePage();
+// Each test finds its own downloads alone.
+afterEach(() => {
+  for (const name of senders()) browser.server.processes.delete(name);
+});
 
 const request = (path: string) => `\x1b]633;P;SbxDownload=${Buffer.from(path).toString("base64")}\x07`;
 const question = (page: TerminalPage) => page.page.getByRole("region", { name: "Download" });
@@ -29,7 +33,7 @@ const received = (page: TerminalPage, bytes: number) =>
 
 describe("a file that a program offers", () => {
   test("is fetched only after a yes, and saved whole, whatever breaks on the way", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     const shell = browser.server.process("main");
     shell.print(`${request("/work/big file.bin")}asked\r\n`);
     await page.shows("asked");
@@ -38,7 +42,7 @@ describe("a file that a program offers", () => {
     const saved = page.page.waitForEvent("download");
     await question(page).getByRole("button", { name: "Save" }).click();
     const process = await sender();
-    const query = browser.server.attaches.find((each) => each.get("session")?.startsWith("download-"));
+    const query = browser.server.attaches.findLast((each) => each.get("session")?.startsWith("download-"));
     expect([query?.get("cmd"), query?.get("tty"), query?.getAll("arg").at(-1)]).toEqual([
       "sh",
       "0",
@@ -62,7 +66,7 @@ describe("a file that a program offers", () => {
   });
 
   test("is not fetched after a no, and each of several is asked about", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     const shell = browser.server.process("main");
     shell.print(`${request("/one")}${request("/two")}${request("/one")}asked\r\n`);
     await page.shows("asked");
@@ -73,13 +77,13 @@ describe("a file that a program offers", () => {
   });
 
   test("before the page came, or before a viewer, is not asked about", async () => {
-    const process = browser.server.process("main");
+    const process = browser.server.process("before");
     process.print(request("/old"));
-    const page = await browser.attached();
+    const page = await browser.attached("/?session=before&renderer=dom");
     process.print("live\r\n");
     await page.shows("live");
     expect(await question(page).count()).toBe(0);
-    const viewer = await browser.attached("/?session=main&renderer=dom&role=viewer");
+    const viewer = await browser.attached("/?session=before&renderer=dom&role=viewer");
     process.print(`${request("/new")}newer\r\n`);
     await viewer.shows("newer");
     await question(page).waitFor();
@@ -102,11 +106,11 @@ describe("a path in the output", () => {
   };
 
   test("is downloaded from its dialog, from where the shell is", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     const saved = page.page.waitForEvent("download");
     await choose(page, "src/main.ts");
     const process = await sender();
-    const query = browser.server.attaches.find((each) => each.get("session")?.startsWith("download-"));
+    const query = browser.server.attaches.findLast((each) => each.get("session")?.startsWith("download-"));
     expect([query?.get("cwd"), query?.getAll("arg").at(-1)]).toEqual(["/work", "src/main.ts"]);
     process.print("file 5\nhello");
     process.exit({ code: 0 });
@@ -115,7 +119,7 @@ describe("a path in the output", () => {
   });
 
   test("that is not sent whole is not saved, and that is said; a person who cancels ends its command", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     const shell = browser.server.process("main");
     const sent = [
       ["file 9\nhello", 0, "changed during the download, or data was lost"],
@@ -146,7 +150,7 @@ describe("a path in the output", () => {
   });
 
   test("that is a folder is saved without what would lead out of it, and that is said", async () => {
-    const page = await browser.attached();
+    const page = await browser.blank();
     const saved = page.page.waitForEvent("download");
     await choose(page, "src/main.ts");
     const process = await sender();

@@ -5,17 +5,18 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { COLOURS, coloursOf } from "../../src/sharing/ParticipantsBar.tsx";
 import { ENGLISH, textsWith } from "../../src/texts/texts.ts";
-import { pasteInto, type TerminalPage } from "../browser.ts";
-import { useBrowser } from "../fixture.ts";
+import { pasteInto, STILL, type TerminalPage } from "../browser.ts";
+import { MAIN, useBrowser, useOnePage } from "../fixture.ts";
 
-const browser = useBrowser();
-const component = (query: string) => browser.attached(`/component.html?${query}`);
+const COMPONENT = "/component.html";
 
 const SOURCES = fileURLToPath(new URL("../../src/", import.meta.url));
 const sources = (pattern: string) =>
   globSync(pattern, { cwd: SOURCES }).map((name) => ({ name, text: readFileSync(SOURCES + name, "utf8") }));
 
 describe("texts", () => {
+  const browser = useBrowser();
+
   test("stand in one file: no component has any of its own", () => {
     const found = sources("**/*.tsx").flatMap(({ name, text }) => {
       const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
@@ -47,7 +48,7 @@ describe("texts", () => {
 
   test("are all replaced: in every bar, question, card and notice", async () => {
     browser.server.mode = "exclusive";
-    const page = await component("marked=1");
+    const page = await browser.attached(`${COMPONENT}?marked=1`);
     const process = browser.server.process("main", "dev");
     const bob = await browser.attached("/?sandbox=dev&session=main&renderer=dom&name=A-name-that-is-cut");
     await page.waitForData("people", 2);
@@ -75,9 +76,9 @@ describe("texts", () => {
     await page.says("‹Process exited with code 3›");
     shown.exit = (await unmarked(page)).filter((text) => !/name-that-is/.test(text));
     browser.server.refusal = { code: 4403, reason: "", retry: "never" };
-    const refused = await browser.open("/component.html?marked=1");
-    await refused.page.getByRole("heading", { name: "‹Not allowed›" }).waitFor();
-    shown.refusal = await unmarked(refused);
+    await page.page.reload();
+    await page.page.getByRole("heading", { name: "‹Not allowed›" }).waitFor();
+    shown.refusal = await unmarked(page);
     expect(shown).toEqual({ bars: [], question: [], exit: [], refusal: [] });
   });
 });
@@ -110,20 +111,6 @@ describe("styles", () => {
     });
     expect(others).toEqual([]);
   });
-
-  test("set no custom property on the page, and take those that it sets on any element around the component", async () => {
-    const page = await component("");
-    const ground = () => page.page.locator(".sbx-bar").evaluate((bar) => getComputedStyle(bar).backgroundColor);
-    expect(await ground()).toBe("rgb(18, 19, 23)");
-    const names = ["--sbx-bar", "--sbx-paper", "--sbx-text", "--_bar"];
-    const set = await page.page.evaluate((names) => {
-      const { style } = document.getElementById("root") ?? document.body;
-      style.setProperty("--sbx-bar", "rgb(1, 2, 3)");
-      const root = getComputedStyle(document.documentElement);
-      return names.map((name) => root.getPropertyValue(name));
-    }, names);
-    expect([set, await ground()]).toEqual([["", "", "", ""], "rgb(1, 2, 3)"]);
-  });
 });
 
 const colours = (page: TerminalPage) =>
@@ -139,23 +126,99 @@ const colours = (page: TerminalPage) =>
 const DARK = ["rgb(18, 19, 23)", "rgb(23, 24, 28)", "rgb(227, 228, 233)"];
 const LIGHT = ["rgb(247, 247, 249)", "rgb(255, 255, 255)", "rgb(30, 32, 38)"];
 
-describe("the look", () => {
+describe("the component", () => {
+  const browser = useOnePage(COMPONENT);
+
+  /** The page of all tests here, with another address. */
+  async function shown(path: string): Promise<TerminalPage> {
+    const page = await browser.blank();
+    await page.page.goto(browser.server.url + path);
+    await page.state("attached");
+    return page;
+  }
+  const component = (query: string) => shown(`${COMPONENT}?${query}`);
+
+  test("sets no custom property on the page, and takes those that it sets on any element around the component", async () => {
+    const page = await component("");
+    const ground = () => page.page.locator(".sbx-bar").evaluate((bar) => getComputedStyle(bar).backgroundColor);
+    expect(await ground()).toBe("rgb(18, 19, 23)");
+    const names = ["--sbx-bar", "--sbx-paper", "--sbx-text", "--_bar"];
+    const set = await page.page.evaluate((names) => {
+      const { style } = document.getElementById("root") ?? document.body;
+      style.setProperty("--sbx-bar", "rgb(1, 2, 3)");
+      const root = getComputedStyle(document.documentElement);
+      return names.map((name) => root.getPropertyValue(name));
+    }, names);
+    expect([set, await ground()]).toEqual([["", "", "", ""], "rgb(1, 2, 3)"]);
+  });
+
   test("is dark, or light, or follows the system while it changes", async () => {
-    const dark = await component("");
-    await dark.page.emulateMedia({ colorScheme: "light" });
-    expect(await colours(dark)).toEqual(DARK);
+    const page = await component("");
+    await page.page.emulateMedia({ colorScheme: "light" });
+    expect(await colours(page)).toEqual(DARK);
     expect(await colours(await component("scheme=light"))).toEqual(LIGHT);
-    const page = await component("scheme=system");
+    await page.page.emulateMedia({ colorScheme: "dark" });
+    await component("scheme=system");
     expect(await colours(page)).toEqual(DARK);
     await page.page.emulateMedia({ colorScheme: "light" });
     await expect.poll(() => colours(page)).toEqual(LIGHT);
-    const ours = await browser.attached();
-    await ours.page.emulateMedia({ colorScheme: "light" });
-    await expect.poll(() => colours(ours)).toEqual(LIGHT);
+    await page.page.emulateMedia({ colorScheme: "dark" });
+    await shown(MAIN);
+    expect(await colours(page)).toEqual(DARK);
+    await page.page.emulateMedia({ colorScheme: "light" });
+    await expect.poll(() => colours(page)).toEqual(LIGHT);
+    await page.page.emulateMedia({ colorScheme: "dark" });
+  });
+
+  test("has the texts, the colours and the type that it is given: larger type, fewer cells", async () => {
+    const usual = Number(await (await component("")).data("cols"));
+    const page = await component("background=%23102030&size=28&connected=Verbunden");
+    await page.says("Verbunden");
+    await page.page.getByRole("button", { name: "Reader" }).waitFor();
+    expect((await colours(page))[1]).toBe("rgb(16, 32, 48)");
+    const stage = page.page.locator(".sbx-stage-area");
+    expect(await stage.evaluate((area) => getComputedStyle(area).backgroundColor)).toBe("rgb(16, 32, 48)");
+    const cols = Number(await page.data("cols"));
+    expect(Math.abs(cols - usual / 2)).toBeLessThanOrEqual(1);
+  });
+
+  test("has the bars that it is given, and the terminal the room of the others", async () => {
+    const bars = (page: TerminalPage) =>
+      page.page.locator(".sbx-people, .sbx-bar, .sbx-touch-keys").evaluateAll((all) => all.map((bar) => bar.className));
+    const rows: number[] = [];
+    for (const [query, expected] of [
+      ["", ["sbx-people", "sbx-touch-keys", "sbx-bar"]],
+      ["bars=status", ["sbx-bar"]],
+      ["bars=0", []],
+    ] as const) {
+      const page = await component(query);
+      expect(await bars(page)).toEqual(expected);
+      rows.push(Number(await page.data("rows")));
+    }
+    expect(rows).toEqual([...new Set(rows)].sort((a, b) => a - b));
+  });
+});
+
+describe("the page", () => {
+  const browser = useOnePage();
+
+  /** Blank, for a person who has asked the system for nothing but dark colours and less motion. */
+  async function usual(): Promise<TerminalPage> {
+    const page = await browser.blank();
+    await page.page.emulateMedia({ ...STILL, contrast: "no-preference", forcedColors: "none" });
+    return page;
+  }
+
+  test("stands still for a person who wants less motion", async () => {
+    const page = await usual();
+    await page.page.emulateMedia({ reducedMotion: "no-preference" });
+    await page.page.locator(".xterm-cursor-blink").waitFor();
+    await page.page.emulateMedia({ reducedMotion: "reduce" });
+    await page.page.locator(".xterm-cursor-blink").waitFor({ state: "detached" });
   });
 
   test("with system is high contrast where more contrast or forced colours are asked for, dialogs too", async () => {
-    const page = await browser.attached();
+    const page = await usual();
     const paper = () =>
       page.page.evaluate(() =>
         [".sbx-people", "dialog", ".xterm-scrollable-element"].map((selector) => {
@@ -185,16 +248,19 @@ describe("the look", () => {
   });
 
   test("at 400 % has the answers of a long question in sight", async () => {
-    const page = await browser.attached();
+    const page = await usual();
     await page.page.setViewportSize({ width: 320, height: 200 });
     await pasteInto(page, Array.from({ length: 20 }, (_, i) => `line ${i}`).join("\n"));
     const answer = page.page.getByRole("dialog").getByRole("button", { name: "Paste 20 lines" });
     const isInSight = () => answer.evaluate((button) => button.getBoundingClientRect().bottom <= innerHeight);
     await expect.poll(isInSight).toBe(true);
+    await page.page.keyboard.press("Escape");
+    await page.page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.page.setViewportSize({ width: 900, height: 500 });
   });
 
   test("with forced colours, and in high contrast, has a line where only the ground would tell: chosen, divided, connected", async () => {
-    const page = await browser.attached();
+    const page = await usual();
     await page.type("");
     await page.page.keyboard.press("Control+Shift+D");
     await expect.poll(() => page.page.locator('.sbx-terminal[data-state="attached"]').count()).toBe(2);
@@ -237,43 +303,6 @@ describe("the look", () => {
     // The server of these tests lists no sandboxes, and the browser says so.
     await expect.poll(() => page.problems.length).toBeGreaterThan(0);
     page.problems.length = 0;
-  });
-
-  test("stands still for a person who wants less motion", async () => {
-    const page = await browser.attached();
-    await page.page.emulateMedia({ reducedMotion: "no-preference" });
-    await page.page.locator(".xterm-cursor-blink").waitFor();
-    await page.page.emulateMedia({ reducedMotion: "reduce" });
-    await page.page.locator(".xterm-cursor-blink").waitFor({ state: "detached" });
-  });
-
-  test("has the texts, the colours and the type that it is given: larger type, fewer cells", async () => {
-    const usual = Number(await (await component("")).data("cols"));
-    const page = await component("background=%23102030&size=28&connected=Verbunden");
-    await page.says("Verbunden");
-    await page.page.getByRole("button", { name: "Reader" }).waitFor();
-    expect((await colours(page))[1]).toBe("rgb(16, 32, 48)");
-    const stage = page.page.locator(".sbx-stage-area");
-    expect(await stage.evaluate((area) => getComputedStyle(area).backgroundColor)).toBe("rgb(16, 32, 48)");
-    const cols = Number(await page.data("cols"));
-    expect(Math.abs(cols - usual / 2)).toBeLessThanOrEqual(1);
-  });
-
-  test("has the bars that it is given, and the terminal the room of the others", async () => {
-    const bars = (page: TerminalPage) =>
-      page.page.locator(".sbx-people, .sbx-bar, .sbx-touch-keys").evaluateAll((all) => all.map((bar) => bar.className));
-    const rows: number[] = [];
-    for (const [query, expected] of [
-      ["", ["sbx-people", "sbx-touch-keys", "sbx-bar"]],
-      ["bars=status", ["sbx-bar"]],
-      ["bars=0", []],
-    ] as const) {
-      const page = await component(query);
-      expect(await bars(page)).toEqual(expected);
-      rows.push(Number(await page.data("rows")));
-      await page.page.close();
-    }
-    expect(rows).toEqual([...new Set(rows)].sort((a, b) => a - b));
   });
 });
 

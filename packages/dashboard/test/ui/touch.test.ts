@@ -3,16 +3,11 @@
 import { expect, test } from "vitest";
 import { NO_MODIFIERS, withModifiers } from "../../src/ui/modifiers.ts";
 import type { TerminalPage } from "../browser.ts";
-import { MAIN, useBrowser } from "../fixture.ts";
+import { MAIN, useOnePage } from "../fixture.ts";
 
-const browser = useBrowser();
 const PHONE = { width: 360, height: 640 };
-
-async function phone(): Promise<TerminalPage> {
-  const page = await browser.open(MAIN, PHONE, { hasTouch: true, isMobile: true });
-  await page.state("attached");
-  return page;
-}
+const TOUCH = { hasTouch: true, isMobile: true };
+const browser = useOnePage(MAIN, PHONE, TOUCH);
 
 /** A finger that goes from row to row, down on the glass all the way. */
 async function drag(
@@ -46,8 +41,10 @@ async function drag(
 }
 
 test("a finger scrolls the lines that were, and what a program shows in full screen with the keys of a wheel", async () => {
-  const page = await phone();
-  const process = browser.server.process("main");
+  // Its lines run on after the finger: no page for other tests.
+  const page = await browser.open("/?session=fingers&renderer=dom", PHONE, TOUCH);
+  await page.state("attached");
+  const process = browser.server.process("fingers");
   process.print(Array.from({ length: 200 }, (_, i) => `line ${i}\r\n`).join(""));
   await page.shows("line 199");
   await drag(page, [150, 150], [150, 450]);
@@ -62,10 +59,32 @@ test("a finger scrolls the lines that were, and what a program shows in full scr
   expect(process.typed.replaceAll("\x1b[B", "").replaceAll("\x1bOB", "")).toBe("");
 });
 
+test("an upright phone shows Escape, Tab, Ctrl and the arrows; the others begin where it fades", async () => {
+  const page = await browser.blank();
+  const keys = page.page.getByRole("toolbar", { name: "Keys" });
+  const seen = await keys.getByRole("button").evaluateAll((all, width) => {
+    const isWhole = (key: Element) => key.getBoundingClientRect().right <= width;
+    return all.filter(isWhole).map((key) => key.textContent);
+  }, PHONE.width);
+  expect(seen).toEqual(["Esc", "Tab", "Ctrl", "↑", "↓", "←", "→"]);
+  /** What the last pixels of the row show over the key there: the fade, or nothing at the row's end. */
+  const last = () =>
+    keys.evaluate((row) => {
+      const box = [...row.querySelectorAll("button")].at(-1)?.getBoundingClientRect();
+      return (box?.right ?? 0) <= row.getBoundingClientRect().right - 16;
+    });
+  expect(await last()).toBe(false);
+  await keys.evaluate((row) => row.scrollTo({ left: row.scrollWidth }));
+  expect(await last()).toBe(true);
+  for (const name of ["/, slash", "|, vertical bar", "-, hyphen", "~, tilde"]) await page.button(name);
+  await expect.poll(() => browser.server.process("main").typed).toBe("/|-~");
+});
+
 test("a viewer's phone shows the larger terminal in a size that can be read; fingers pan and zoom", async () => {
-  const wide = await browser.attached(MAIN, { width: 1200, height: 700 });
-  browser.server.process("main").print("\x1b[3;120Hfar right\x1b[H");
-  const page = await browser.open(`${MAIN}&role=viewer`, PHONE, { hasTouch: true, isMobile: true });
+  const shared = "/?session=shared&renderer=dom";
+  const wide = await browser.attached(shared, { width: 1200, height: 700 });
+  browser.server.process("shared").print("\x1b[3;120Hfar right\x1b[H");
+  const page = await browser.open(`${shared}&role=viewer`, PHONE, TOUCH);
   await page.waitForData("framed", "true");
   const at = () =>
     page.page.locator(".sbx-stage").evaluate((stage) => {
@@ -90,7 +109,7 @@ test("a viewer's phone shows the larger terminal in a size that can be read; fin
 });
 
 test("a long press selects a word and more, which is copied at a press", async () => {
-  const page = await phone();
+  const page = await browser.blank();
   await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   browser.server.process("main").print("take these words away\r\n");
   await page.shows("take these words away");
@@ -105,29 +124,8 @@ test("a long press selects a word and more, which is copied at a press", async (
   await expect.poll(() => browser.server.process("main").typed).toBe("these words");
 });
 
-test("an upright phone shows Escape, Tab, Ctrl and the arrows; the others begin where it fades", async () => {
-  const page = await phone();
-  const keys = page.page.getByRole("toolbar", { name: "Keys" });
-  const seen = await keys.getByRole("button").evaluateAll((all, width) => {
-    const isWhole = (key: Element) => key.getBoundingClientRect().right <= width;
-    return all.filter(isWhole).map((key) => key.textContent);
-  }, PHONE.width);
-  expect(seen).toEqual(["Esc", "Tab", "Ctrl", "↑", "↓", "←", "→"]);
-  /** What the last pixels of the row show over the key there: the fade, or nothing at the row's end. */
-  const last = () =>
-    keys.evaluate((row) => {
-      const box = [...row.querySelectorAll("button")].at(-1)?.getBoundingClientRect();
-      return (box?.right ?? 0) <= row.getBoundingClientRect().right - 16;
-    });
-  expect(await last()).toBe(false);
-  await keys.evaluate((row) => row.scrollTo({ left: row.scrollWidth }));
-  expect(await last()).toBe(true);
-  for (const name of ["/, slash", "|, vertical bar", "-, hyphen", "~, tilde"]) await page.button(name);
-  await expect.poll(() => browser.server.process("main").typed).toBe("/|-~");
-});
-
 test("keys are as large as fingers, stay on the screen, and Ctrl and Alt stay for one key", async () => {
-  const page = await phone();
+  const page = await browser.blank();
   const keys = page.page.getByRole("toolbar", { name: "Keys" }).getByRole("button");
   const sizes = await keys.evaluateAll((all) =>
     all.map((key) => key.getBoundingClientRect()).map(({ width, height }) => [width, height]),

@@ -1,8 +1,8 @@
 // The page's shell around its terminals: names, menus, what was closed, and where new shells begin. In a real browser.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { TerminalPage } from "../browser.ts";
-import { useBrowser } from "../fixture.ts";
+import { useBrowser, useOnePage } from "../fixture.ts";
 
 const browser = useBrowser();
 
@@ -106,102 +106,106 @@ test("a pane is maximized by its menu, a key or its head, says so, keeps that ov
   await expect.poll(() => divider.getAttribute("aria-valuenow")).toBe("50");
 });
 
-test("the right button copies a selection by a menu, unless a program asked for the mouse", async () => {
-  const page = await browser.attached();
-  await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  browser.server.process("main").print("take these words\r\n");
-  await page.shows("take these words");
-  const screen = page.page.locator(".xterm-screen");
-  await screen.dblclick({ position: { x: 10, y: 8 } });
-  await screen.click({ button: "right", position: { x: 10, y: 8 } });
-  await page.page.getByRole("menuitem", { name: /^Copy Ctrl/ }).click();
-  await expect.poll(() => page.page.evaluate(() => navigator.clipboard.readText())).toBe("take");
-  await page.page.getByRole("menu").waitFor({ state: "detached" });
-  browser.server.process("main").print("\x1b[?1000h\x1b[?1006hmouse\r\n");
-  await page.shows("mouse");
-  await screen.click({ button: "right", position: { x: 10, y: 8 } });
-  await expect.poll(() => browser.server.process("main").typed).toContain("\x1b[<2;");
-  expect(await page.page.getByRole("menu").count()).toBe(0);
-});
+describe("with one pane", () => {
+  const one = useOnePage();
 
-test("a person's own keys: given on the sheet, refused with a reason, told of another command, kept, and reset", async () => {
-  const page = await browser.attached();
-  await page.type("");
-  const keyboard = page.page.keyboard;
-  const sheet = page.page.getByRole("dialog", { name: "Keyboard shortcuts" });
-  const change = (does: string) =>
-    sheet.getByRole("button", { name: new RegExp(`^${does}: .*change$`) }).press("Enter");
-  const says = (words: string) => sheet.getByRole("status").filter({ hasText: words }).waitFor();
-  await page.button("Settings");
-  await page.button("Change…");
-  await change("Search the output");
-  for (const [keys, words] of [
-    ["KeyF", "F goes to programs"],
-    ["Control+KeyF", "Ctrl+F goes to programs"],
-    ["Control+Shift+KeyW", "The browser keeps Ctrl+Shift+W"],
-    ["Control+Shift+KeyC", "Ctrl+Shift+C copies"],
-    ["Control+Shift+KeyD", "Ctrl+Shift+D is “Split right”"],
-  ] as const) {
-    await keyboard.press(keys);
-    await says(words);
-  }
-  await keyboard.press("Control+Shift+KeyD");
-  await says("Ctrl+Shift+D: Search the output");
-  await sheet.getByRole("button", { name: "Split right: no key; change" }).waitFor();
-  await change("Show or hide files");
-  await keyboard.press("Escape");
-  await change("Rename…");
-  await keyboard.press("Control+Shift+KeyO");
-  await says("Ctrl+Shift+O: Rename…");
-  await keyboard.press("Escape");
-  await sheet.waitFor({ state: "detached" });
-  await page.page.reload();
-  await page.state("attached");
-  await page.type("");
-  await keyboard.press("Control+Shift+KeyD");
-  await page.page.getByRole("search").waitFor();
-  expect(await terminals(page)).toBe(1);
-  await keyboard.press("Escape");
-  await keyboard.press("Control+Shift+KeyF");
-  await keyboard.type("k");
-  await expect.poll(() => browser.server.process("main").typed).toBe("k");
-  expect(await page.page.getByRole("search").count()).toBe(0);
-  await keyboard.press("Control+Shift+KeyP");
-  await page.page.getByRole("option", { name: /^Rename… Ctrl\+Shift\+O/ }).waitFor();
-  await keyboard.press("Escape");
-  await keyboard.press("Control+Shift+Slash");
-  await sheet.getByRole("button", { name: "Search the output: use the usual keys again" }).click();
-  await sheet.getByRole("button", { name: "Search the output: Ctrl+Shift+F; change" }).waitFor();
-  await sheet.getByRole("button", { name: "Split right: use the usual keys again" }).click();
-  await sheet.getByRole("button", { name: "Split right: Ctrl+Shift+D; change" }).waitFor();
-  // The list asked for the screens of sessions that this server has none of.
-  page.problems.length = 0;
-});
+  test("the right button copies a selection by a menu, unless a program asked for the mouse", async () => {
+    const page = await one.blank();
+    await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    one.server.process("main").print("take these words\r\n");
+    await page.shows("take these words");
+    const screen = page.page.locator(".xterm-screen");
+    await screen.dblclick({ position: { x: 10, y: 8 } });
+    await screen.click({ button: "right", position: { x: 10, y: 8 } });
+    await page.page.getByRole("menuitem", { name: /^Copy Ctrl/ }).click();
+    await expect.poll(() => page.page.evaluate(() => navigator.clipboard.readText())).toBe("take");
+    await page.page.getByRole("menu").waitFor({ state: "detached" });
+    one.server.process("main").print("\x1b[?1000h\x1b[?1006hmouse\r\n");
+    await page.shows("mouse");
+    await screen.click({ button: "right", position: { x: 10, y: 8 } });
+    await expect.poll(() => one.server.process("main").typed).toContain("\x1b[<2;");
+    expect(await page.page.getByRole("menu").count()).toBe(0);
+  });
 
-test("every command is in the list with its key, and all keys are on a sheet", async () => {
-  const page = await browser.attached();
-  await page.type("");
-  await page.page.keyboard.press("Control+Shift+Slash");
-  const sheet = page.page.getByRole("dialog", { name: "Keyboard shortcuts" });
-  await sheet.getByText("Ctrl+Shift+F", { exact: true }).waitFor();
-  expect(await sheet.getByRole("heading", { level: 3 }).allTextContents()).toEqual([
-    ...["Sessions", "Panes", "Tabs", "Terminal", "Page", "Fixed"],
-  ]);
-  await sheet.getByText("Press a key to change it").waitFor();
-  expect(await sheet.getByText("Ctrl+Shift+K").count()).toBe(0);
-  await page.page.keyboard.press("Escape");
-  await page.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
-  await page.page.keyboard.press("Control+Shift+P");
-  await page.page.getByRole("dialog").waitFor();
-  const headings = page.page.locator(".sbx-palette-heading");
-  expect((await headings.allTextContents()).at(-1)).toBe("Commands");
-  await page.page.keyboard.type("zzzzq");
-  await page.page.getByText("No session or command is called “zzzzq”").waitFor();
-  await page.page.getByRole("option", { name: "New session named zzzzq", selected: true }).waitFor();
-  await page.page.keyboard.press("Control+A");
-  await page.page.keyboard.type(">colors");
-  await page.page.keyboard.press("Control+A");
-  await page.page.keyboard.type(">clr high\n");
-  await page.page.locator('main[data-scheme="contrast"]').waitFor();
-  page.problems.length = 0;
+  test("every command is in the list with its key, and all keys are on a sheet", async () => {
+    const page = await one.blank();
+    await page.type("");
+    await page.page.keyboard.press("Control+Shift+Slash");
+    const sheet = page.page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await sheet.getByText("Ctrl+Shift+F", { exact: true }).waitFor();
+    expect(await sheet.getByRole("heading", { level: 3 }).allTextContents()).toEqual([
+      ...["Sessions", "Panes", "Tabs", "Terminal", "Page", "Fixed"],
+    ]);
+    await sheet.getByText("Press a key to change it").waitFor();
+    expect(await sheet.getByText("Ctrl+Shift+K").count()).toBe(0);
+    await page.page.keyboard.press("Escape");
+    await page.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
+    await page.page.keyboard.press("Control+Shift+P");
+    await page.page.getByRole("dialog").waitFor();
+    const headings = page.page.locator(".sbx-palette-heading");
+    expect((await headings.allTextContents()).at(-1)).toBe("Commands");
+    await page.page.keyboard.type("zzzzq");
+    await page.page.getByText("No session or command is called “zzzzq”").waitFor();
+    await page.page.getByRole("option", { name: "New session named zzzzq", selected: true }).waitFor();
+    await page.page.keyboard.press("Control+A");
+    await page.page.keyboard.type(">colors");
+    await page.page.keyboard.press("Control+A");
+    await page.page.keyboard.type(">clr high\n");
+    await page.page.locator('main[data-scheme="contrast"]').waitFor();
+    page.problems.length = 0;
+  });
+
+  test("a person's own keys: given on the sheet, refused with a reason, told of another command, kept, and reset", async () => {
+    const page = await one.blank();
+    await page.type("");
+    const keyboard = page.page.keyboard;
+    const sheet = page.page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    const change = (does: string) =>
+      sheet.getByRole("button", { name: new RegExp(`^${does}: .*change$`) }).press("Enter");
+    const says = (words: string) => sheet.getByRole("status").filter({ hasText: words }).waitFor();
+    await page.button("Settings");
+    await page.button("Change…");
+    await change("Search the output");
+    for (const [keys, words] of [
+      ["KeyF", "F goes to programs"],
+      ["Control+KeyF", "Ctrl+F goes to programs"],
+      ["Control+Shift+KeyW", "The browser keeps Ctrl+Shift+W"],
+      ["Control+Shift+KeyC", "Ctrl+Shift+C copies"],
+      ["Control+Shift+KeyD", "Ctrl+Shift+D is “Split right”"],
+    ] as const) {
+      await keyboard.press(keys);
+      await says(words);
+    }
+    await keyboard.press("Control+Shift+KeyD");
+    await says("Ctrl+Shift+D: Search the output");
+    await sheet.getByRole("button", { name: "Split right: no key; change" }).waitFor();
+    await change("Show or hide files");
+    await keyboard.press("Escape");
+    await change("Rename…");
+    await keyboard.press("Control+Shift+KeyO");
+    await says("Ctrl+Shift+O: Rename…");
+    await keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+    await page.page.reload();
+    await page.state("attached");
+    await page.type("");
+    await keyboard.press("Control+Shift+KeyD");
+    await page.page.getByRole("search").waitFor();
+    expect(await terminals(page)).toBe(1);
+    await keyboard.press("Escape");
+    await keyboard.press("Control+Shift+KeyF");
+    await keyboard.type("k");
+    await expect.poll(() => one.server.process("main").typed).toBe("k");
+    expect(await page.page.getByRole("search").count()).toBe(0);
+    await keyboard.press("Control+Shift+KeyP");
+    await page.page.getByRole("option", { name: /^Rename… Ctrl\+Shift\+O/ }).waitFor();
+    await keyboard.press("Escape");
+    await keyboard.press("Control+Shift+Slash");
+    await sheet.getByRole("button", { name: "Search the output: use the usual keys again" }).click();
+    await sheet.getByRole("button", { name: "Search the output: Ctrl+Shift+F; change" }).waitFor();
+    await sheet.getByRole("button", { name: "Split right: use the usual keys again" }).click();
+    await sheet.getByRole("button", { name: "Split right: Ctrl+Shift+D; change" }).waitFor();
+    // The list asked for the screens of sessions that this server has none of.
+    page.problems.length = 0;
+  });
 });

@@ -22,7 +22,7 @@ async function newTab(page: TerminalPage, cwd: string): Promise<PlayedProcess> {
   return made;
 }
 
-test("what happens in a tab that nobody looks at is shown on it and counted in the title, until somebody looks", async () => {
+test("what happens in a tab that nobody looks at is shown on it and counted in the title, until somebody looks, and who asks there is told here", async () => {
   const page = await browser.attached();
   const main = browser.server.process("main");
   main.print(prompt("/"));
@@ -41,12 +41,9 @@ test("what happens in a tab that nobody looks at is shown on it and counted in t
   main.print(`\x07${ran(1, "/")}again`);
   await expect.poll(() => page.page.title()).toBe("main");
   expect(await page.page.locator(".sbx-sign").count()).toBe(0);
-});
-
-test("a program that asks for a person in another tab is told in this one, with the way there", async () => {
-  const page = await browser.attached();
-  const [connection] = browser.server.process("main").connections;
-  await newTab(page, "/srv/src");
+  // A program asks for a person in the tab that nobody looks at.
+  const [connection] = main.connections;
+  await tab(page, "src").click();
   const ask = { id: "1", writer: "deploy-bot", reason: "Continue the migration?", secret: false, seconds: 900 };
   connection?.send({ type: "ask", ...ask });
   await tab(page, "asks for you main").waitFor();
@@ -164,7 +161,7 @@ test("of many tabs each shows what tells it from the others, and its number; a d
   expect((await names(page)).length).toBe(10);
 });
 
-test("a closed tab is named by what it showed, and nothing in the row of tabs moves", async () => {
+test("a closed tab is named by what it showed, nothing in the row moves, and a menu closes, closes others, and ends a session", async () => {
   const page = await browser.attached();
   for (const cwd of ["/srv/a", "/srv/b", "/srv/c"]) await newTab(page, cwd);
   await expect.poll(() => names(page)).toEqual(["main", "a", "b", "c"]);
@@ -174,32 +171,6 @@ test("a closed tab is named by what it showed, and nothing in the row of tabs mo
   await page.page.getByText("Closed “c”: still running", { exact: true }).waitFor();
   expect([await names(page), await left()]).toEqual([["main", "a", "b"], before]);
   await page.button("Undo");
-  await expect.poll(() => names(page)).toEqual(["main", "a", "b", "c"]);
-});
-
-test("with more tabs than there is room for, the current one stays whole as its name grows, and a menu has all", async () => {
-  const page = await browser.attached(undefined, { width: 760, height: 400 });
-  let last: PlayedProcess | undefined;
-  for (let i = 1; i <= 7; i += 1) last = await newTab(page, `/srv/folder-${i}`);
-  const isWhole = () =>
-    page.page.locator('.sbx-tab[data-current="true"]').evaluate((current) => {
-      const [own, row] = [current.getBoundingClientRect(), current.parentElement?.getBoundingClientRect()];
-      return row !== undefined && own.left >= row.left - 1 && own.right <= row.right + 1;
-    });
-  last?.print("make\r\n\x1b]633;E;make everything in this folder\x07\x1b]133;C\x07");
-  await tab(page, "make everything in this folder · folder-7").waitFor();
-  await expect.poll(isWhole).toBe(true);
-  await page.button("Open sessions");
-  const entries = page.page.getByRole("menuitem");
-  expect(await entries.allTextContents()).toEqual(await names(page));
-  await entries.filter({ hasText: "folder-1" }).click();
-  await tab(page, "folder-1").and(page.page.locator('[aria-selected="true"]')).waitFor();
-  await expect.poll(isWhole).toBe(true);
-});
-
-test("a tab's menu closes it, closes the others, and ends its session after a question", async () => {
-  const page = await browser.attached();
-  for (const cwd of ["/srv/a", "/srv/b", "/srv/c"]) await newTab(page, cwd);
   await expect.poll(() => names(page)).toEqual(["main", "a", "b", "c"]);
   const choose = async (name: string, entry: string) => {
     await tab(page, name).click({ button: "right" });
@@ -222,6 +193,26 @@ test("a tab's menu closes it, closes the others, and ends its session after a qu
   await end.getByRole("button", { name: "End main" }).click();
   await end.waitFor({ state: "detached" });
   expect(browser.server.ended).toEqual(["main"]);
+});
+
+test("with more tabs than there is room for, the current one stays whole as its name grows, and a menu has all", async () => {
+  const page = await browser.attached(undefined, { width: 760, height: 400 });
+  let last: PlayedProcess | undefined;
+  for (let i = 1; i <= 7; i += 1) last = await newTab(page, `/srv/folder-${i}`);
+  const isWhole = () =>
+    page.page.locator('.sbx-tab[data-current="true"]').evaluate((current) => {
+      const [own, row] = [current.getBoundingClientRect(), current.parentElement?.getBoundingClientRect()];
+      return row !== undefined && own.left >= row.left - 1 && own.right <= row.right + 1;
+    });
+  last?.print("make\r\n\x1b]633;E;make everything in this folder\x07\x1b]133;C\x07");
+  await tab(page, "make everything in this folder · folder-7").waitFor();
+  await expect.poll(isWhole).toBe(true);
+  await page.button("Open sessions");
+  const entries = page.page.getByRole("menuitem");
+  expect(await entries.allTextContents()).toEqual(await names(page));
+  await entries.filter({ hasText: "folder-1" }).click();
+  await tab(page, "folder-1").and(page.page.locator('[aria-selected="true"]')).waitFor();
+  await expect.poll(isWhole).toBe(true);
 });
 
 test("a window beside saved tabs keeps its own, over a reload too, until the others are brought here", async () => {
