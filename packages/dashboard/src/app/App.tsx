@@ -34,7 +34,7 @@ export function App({ page, onDebug }: AppProps) {
           <a className="sbx-button sbx-primary" href={state.loginUrl}>
             {words.logIn}
           </a>
-          <p className="sbx-fine">{firstSteps(words, keys)}</p>
+          <p className="sbx-fine sbx-keys-hint">{firstSteps(words, keys)}</p>
         </Card>
       );
     case "unreachable":

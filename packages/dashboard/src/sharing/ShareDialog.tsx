@@ -106,7 +106,11 @@ export function ShareDialog({ target, name, people, isRecorded, onClose }: Share
             </label>
           ) : null}
         </p>
-        {/^(localhost|127\.|\[::1)/.test(location.hostname) ? <p>{words.onlyHere}</p> : null}
+        {/^(localhost|127\.|\[::1)/.test(location.hostname) ? (
+          <p>
+            {words.onlyHere} <code>{words.serve}</code>
+          </p>
+        ) : null}
         <button type="submit" className="sbx-button sbx-primary" disabled={isBusy}>
           <Link2 size={16} aria-hidden /> {words.make}
         </button>

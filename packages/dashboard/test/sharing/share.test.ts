@@ -144,7 +144,9 @@ describe("the dialog", () => {
     await page.page.evaluate(() => navigator.clipboard.writeText("something else"));
     await dialog.getByRole("button", { name: "Copy", exact: true }).click();
     await expect.poll(clipboard).toBe(url);
-    await dialog.getByText("works on this computer only. For others, serve").waitFor();
+    await dialog
+      .getByText("works on this computer only. For others, serve with a certificate: sbx-stdio serve --bind")
+      .waitFor();
     const { role, guests, expiresAt } = browser.server.tickets.get("1") ?? { expiresAt: "" };
     expect([role, guests]).toEqual(["driver", true]);
     expect(browser.server.tickets.size).toBe(1);
