@@ -195,7 +195,7 @@ test("a day on two devices: each line is run once and shown once, whatever happe
   day.note("the agent works");
   day.note("secret of 6");
   await phone.find(/^said: secret of 6$/);
-  await notice.getByRole("button", { name: /back/ }).tap();
+  await notice.getByRole("button", { name: "Done, give back" }).tap();
   expect(await answered).toMatchObject({ outcome: "met", answer: "done" });
   await call("input", { text: "say the agent goes on", enter: true });
   day.note("the agent goes on");

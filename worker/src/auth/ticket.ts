@@ -67,7 +67,29 @@ export function ticketId(): string {
 
 /** `a.…` or `s.…`, in characters that an address can hold. */
 export function sealTicket(ticket: Ticket, secret: string): Promise<string> {
-  return sealText(PREFIX[ticket.kind], ticket, secret);
+  return sealText(PREFIX[ticket.kind], ticket.kind === "share" ? valuesOf(ticket) : ticket, secret);
+}
+
+/** Only append: older links still count. */
+const SHARED = [
+  ...(["id", "sandbox", "session", "role", "maker", "expiresAtMs", "admitsGuests"] as const),
+  ...(["user", "makerToken", "makerIssuedAt"] as const),
+] as const satisfies (keyof ShareTicket)[];
+
+/** A link is also drawn as a QR code, which the names of its values would make half as large again. */
+function valuesOf({ tenant, ...ticket }: ShareTicket): unknown[] {
+  return [tenant.issuer, tenant.tenantClaim, tenant.tenantValue, ...SHARED.map((name) => ticket[name])];
+}
+
+/** @param sealed An object in tickets that older versions made. */
+function ticketOf(sealed: Ticket | unknown[]): Ticket {
+  if (!Array.isArray(sealed)) return sealed;
+  const [issuer, tenantClaim, tenantValue, ...values] = sealed;
+  const entries = SHARED.map((name, at) => [name, values[at]]).filter(
+    ([, value]) => (value ?? undefined) !== undefined,
+  );
+  // valuesOf made it.
+  return { kind: "share", tenant: { issuer, tenantClaim, tenantValue }, ...Object.fromEntries(entries) } as ShareTicket;
 }
 
 /**
@@ -75,7 +97,8 @@ export function sealTicket(ticket: Ticket, secret: string): Promise<string> {
  * @throws {AuthFault} `bad_ticket`, `ticket_expired`.
  */
 export async function openTicket(text: string, secret: string): Promise<Ticket> {
-  return unexpired(isTicketShaped(text) ? await openText<Ticket>(text.charAt(0), text, secret) : undefined);
+  const sealed = isTicketShaped(text) ? await openText<Ticket | unknown[]>(text.charAt(0), text, secret) : undefined;
+  return unexpired(sealed === undefined ? undefined : ticketOf(sealed));
 }
 
 export function sealCodexTicket(ticket: CodexTicket, secret: string): Promise<string> {

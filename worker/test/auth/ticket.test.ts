@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { completeQuery } from "../../src/attach/attach-right.ts";
+import { sealText } from "../../src/auth/sealed-text.ts";
 import {
   type AttachTicket,
   openTicket,
@@ -36,6 +37,13 @@ describe("a ticket", () => {
     const text = await sealTicket(ticket, SECRET);
     expect(text).toMatch(ticket.kind === "attach" ? /^a\.[\w-]+$/ : /^s\.[\w-]+$/);
     expect(await openTicket(text, SECRET)).toEqual(ticket);
+  });
+
+  test("to share is short enough for a QR code on a phone, and older links open as well", async () => {
+    const ticket = shareTicket({ makerToken: crypto.randomUUID(), makerIssuedAt: 1_796_000_000 });
+    expect((await sealTicket(ticket, SECRET)).length).toBeLessThan(285);
+    expect(await openTicket(await sealText("s", ticket, SECRET), SECRET)).toEqual(ticket);
+    expect(await openTicket(await sealTicket(ticket, SECRET), SECRET)).toEqual(ticket);
   });
 
   test("does not tell its holder whose it is", async () => {

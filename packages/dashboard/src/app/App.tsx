@@ -8,7 +8,7 @@ import type { Scheme } from "../terminal/theme.ts";
 import { useScheme } from "../terminal/use-scheme.ts";
 import type { Texts } from "../texts/texts.ts";
 import { useTexts } from "../texts/texts-context.ts";
-import { LIST_KEYS } from "./FirstSteps.tsx";
+import { firstSteps } from "./FirstSteps.tsx";
 import type { Page } from "./page.ts";
 import type { LinkAction } from "./page-address.ts";
 import { WorkspacePage } from "./WorkspacePage.tsx";
@@ -34,7 +34,7 @@ export function App({ page, onDebug }: AppProps) {
           <a className="sbx-button sbx-primary" href={state.loginUrl}>
             {words.logIn}
           </a>
-          <p className="sbx-fine">{words.firstSteps(LIST_KEYS)}</p>
+          <p className="sbx-fine sbx-keys-hint">{firstSteps(words, keys)}</p>
         </Card>
       );
     case "unreachable":

@@ -267,7 +267,8 @@ function SessionLine({ listed, label, isOpen, onMore }: LineProps) {
       <span className="sbx-palette-facts">
         {isGenerated(target) || label === target.session
           ? target.sandbox
-          : terminal.place(target.sandbox, target.session)}{" "}
+          : terminal.place(target.sandbox, target.session)}
+        {" · "}
         <code>{command === "" ? words.shell : command}</code>
         {facts.map((fact) => ` · ${fact}`)}
       </span>

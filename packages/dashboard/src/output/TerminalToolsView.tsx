@@ -2,6 +2,8 @@
 
 import { ClipboardCopy, Copy, RotateCw } from "lucide-react";
 import { type CSSProperties, type MouseEvent, useEffect, useRef, useSyncExternalStore } from "react";
+import { useOwnKeys } from "../keys/own-keys.ts";
+import { keysOfShortcut } from "../terminal/terminal-shortcuts.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { outcomeText, type SearchOptions } from "./search-model.ts";
 import type { ShownBlock, TerminalTools, ToolsState } from "./terminal-tools.ts";
@@ -13,6 +15,7 @@ export type TerminalToolsViewProps = {
 };
 
 export function TerminalToolsView({ tools, onDone }: TerminalToolsViewProps) {
+  const keys = keysOfShortcut("to-bottom", useOwnKeys());
   const state = useSyncExternalStore(tools.subscribe, tools.getState);
   const words = useTexts();
   return (
@@ -30,7 +33,7 @@ export function TerminalToolsView({ tools, onDone }: TerminalToolsViewProps) {
         <button
           type="button"
           className="sbx-button sbx-to-bottom"
-          title={words.command.toBottomTitle}
+          title={keys === "" ? words.command.toBottomTitle : `${words.command.toBottomTitle} (${keys})`}
           onClick={() => {
             tools.toBottom();
             onDone();

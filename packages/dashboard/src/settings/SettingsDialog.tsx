@@ -89,11 +89,12 @@ export function SettingsDialog({ preferences, onChange, onKeys, onClose }: Setti
             label={words.scheme}
             value={preferences.scheme}
             choices={words.schemes}
-            onChange={(scheme) => onChange({ scheme })}
+            // A theme would hide the choice.
+            onChange={(scheme) => onChange({ scheme, theme: undefined })}
           />
           <ThemeGallery chosen={theme?.name} onChoose={(theme) => onChange({ theme })} />
           <p className="sbx-setting">
-            <span>{theme === undefined ? words.noOwnTheme : words.ownTheme(theme.name)}</span>
+            <span role="status">{theme === undefined ? words.noOwnTheme : words.ownTheme(theme.name)}</span>
             <FileButton
               label={words.importTheme}
               accept=".itermcolors,.json,.jsonc"

@@ -106,7 +106,11 @@ export function ShareDialog({ target, name, people, isRecorded, onClose }: Share
             </label>
           ) : null}
         </p>
-        {/^(localhost|127\.|\[::1)/.test(location.hostname) ? <p>{words.onlyHere}</p> : null}
+        {/^(localhost|127\.|\[::1)/.test(location.hostname) ? (
+          <p>
+            {words.onlyHere} <code>{words.serve}</code>
+          </p>
+        ) : null}
         <button type="submit" className="sbx-button sbx-primary" disabled={isBusy}>
           <Link2 size={16} aria-hidden /> {words.make}
         </button>
@@ -195,8 +199,10 @@ function Link({ share: { url, expiresAt }, field, outcome, onCopy }: LinkProps) 
   );
 }
 
-/** What a phone's camera tells apart. */
-const MODULE_PX = 3;
+/** What a phone's camera tells apart at arm's length. */
+const MODULE_PX = 4;
+/** The window's and the dialog's edges on a phone, where the code is as wide as the dialog. */
+const AROUND_PX = 26;
 
 /** For the camera of a phone: dark on light in every scheme. A press makes it as large as the dialog has room. */
 function Code({ text, words }: { readonly text: string; readonly words: Texts["share"] }) {
@@ -209,8 +215,9 @@ function Code({ text, words }: { readonly text: string; readonly words: Texts["s
   const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
   // Each module has a whole number of the screen's own pixels.
   const dots = devicePixelRatio;
-  const least = Math.ceil(MODULE_PX * dots);
-  const px = (Math.max(least, Math.floor(((room ?? 0) / size) * dots)) / dots) * size;
+  const most = (width: number) => Math.floor((width / size) * dots);
+  const least = Math.min(Math.ceil(MODULE_PX * dots), most(innerWidth - AROUND_PX));
+  const px = (Math.max(least, most(room ?? 0)) / dots) * size;
   return (
     <button
       type="button"

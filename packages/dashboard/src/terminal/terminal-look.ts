@@ -1,7 +1,6 @@
 // The look of one terminal: colours that may follow the system, font and cursor, which is grey if nothing can be typed. No React.
 
 import type { FontWeight, ITheme, Terminal } from "@xterm/xterm";
-import { defined } from "sandbox-stdio/core";
 import { changeTheme } from "./change-theme.ts";
 import { ligaturesIn } from "./ligatures.ts";
 import {
@@ -118,8 +117,8 @@ export class TerminalLook {
     const actual = schemeUnder(theme, scheme === "system" ? system : scheme);
     const cursorColours = this.#isReadOnly ? READ_ONLY_CURSORS[actual] : undefined;
     const colours = { ...THEMES[actual], ...theme, ...cursorColours };
-    // Marks stand in the scroll bar without a line beside them.
-    changeTheme(this.#terminal, { ...colours, ...defined({ overviewRulerBorder: colours.background }) });
+    // Marks stand in the scroll bar without a line beside them, which would cut letters that are below it.
+    changeTheme(this.#terminal, { ...colours, overviewRulerBorder: "#00000000" });
     const type = {
       fontFamily: font.family === undefined ? FONT_FAMILY : `${font.family}, ${FONT_FAMILY}`,
       fontSize: (font.size ?? 14) * this.#scale,

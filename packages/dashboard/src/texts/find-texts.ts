@@ -9,7 +9,10 @@ export const FIND_TEXTS = {
     search: "Search",
     placeholder: "Session, command or sandbox; > for commands only",
     list: "Sessions and commands",
-    results: (sessions: number, commands: number) => `${count(sessions, "session")}, ${count(commands, "command")}`,
+    results: (sessions: number, commands: number) =>
+      [sessions > 0 && count(sessions, "session"), commands > 0 && count(commands, "command")]
+        .filter(Boolean)
+        .join(", "),
     nothing: (query: string) => `No session or command is called “${query}”`,
     headings: { session: "Sessions", command: "Commands" },
     loading: "Loading sessions…",

@@ -16,8 +16,14 @@ export const ENGLISH = {
     asking: "Loading…",
     anonymous:
       "A shell in your own sandbox. It keeps running while you are away: close this tab or lose the network, and continue on any device.",
-    firstSteps: (keys: string) =>
-      `In the shell, ${keys} lists sessions and commands, Ctrl+Shift+D splits, Ctrl+Shift+/ shows all keys. Drop files to upload them.`,
+    /** What keys do; empty if this person has taken them all away. */
+    firstSteps: (keys: readonly string[]) =>
+      `${keys.length === 0 ? "" : `In the shell, ${keys.join(", ")}. `}Drop files to upload them.`,
+    firstKeys: {
+      palette: (keys: string) => `${keys} lists sessions and commands`,
+      divide: (keys: string) => `${keys} splits`,
+      keys: (keys: string) => `${keys} shows all keys`,
+    },
     unreachable: "Cannot reach the server",
     tryAgain: "Try again",
     offline: "Offline",
@@ -275,7 +281,7 @@ export const ENGLISH = {
     runAgain: "Run again",
     busy: "The shell is busy: a command is running",
     toBottom: "↓ Newest",
-    toBottomTitle: "Scroll to the newest line (Ctrl+Shift+End)",
+    toBottomTitle: "Scroll to the newest line",
   },
   /** Browser notifications while the page is in the background. */
   attention: {
@@ -292,7 +298,7 @@ export const ENGLISH = {
     colours: "Colours",
     scheme: "Scheme",
     schemes: { system: "system", light: "light", dark: "dark", contrast: "high contrast" },
-    noOwnTheme: "No imported theme",
+    noOwnTheme: "No theme",
     ownTheme: (name: string) => `Theme: ${name}`,
     importTheme: "Import a theme…",
     removeTheme: "Remove",
@@ -314,7 +320,7 @@ export const ENGLISH = {
       ["foreground", "$ npm test\n"],
       ["green", "✓ 41 passed  "],
       ["red", "✗ 1 failed  "],
-      ["yellow", "⚠ __init__.py\n"],
+      ["yellow", "⚠\u00a0__init__.py\n"],
       ["foreground", "$ "],
     ] as readonly (readonly [colour: "foreground" | "green" | "blue" | "red" | "yellow", text: string])[],
     cursor: "Cursor",
@@ -430,8 +436,8 @@ export const ENGLISH = {
       2592000: "30 days",
     },
     recording: "and see its recording",
-    onlyHere:
-      "This address works on this computer only. For others, serve with a certificate: sbx-stdio serve --bind '*' --tls-cert FILE --tls-key FILE",
+    onlyHere: "This address works on this computer only. For others, serve with a certificate:",
+    serve: "sbx-stdio serve --bind '*' --tls-cert FILE --tls-key FILE",
     make: "Copy link",
     copy: "Copy",
     close: "Close",

@@ -82,6 +82,16 @@ test.each([
   expect(covered).toEqual([]);
 });
 
+test("a chosen scheme takes the theme off, here as in the list of commands, and says so", async () => {
+  const page = await settings();
+  await page.page.getByRole("button", { name: "Dracula" }).click();
+  await page.page.getByRole("status").getByText("Theme: Dracula").waitFor();
+  await expect.poll(() => paper(page)).toBe("rgb(40, 42, 54)");
+  await page.page.getByRole("combobox", { name: "Scheme" }).selectOption("contrast");
+  await page.page.getByRole("status").getByText("No theme").waitFor();
+  await expect.poll(() => paper(page)).toBe("rgb(0, 0, 0)");
+});
+
 test("Option on a Mac types its characters, and is Alt for programs once that is chosen", async () => {
   const page = await browser.attached();
   const devTools = await page.page.context().newCDPSession(page.page);

@@ -45,6 +45,20 @@ test("the first shell tells keys until somebody types; later shells and visits d
   expect(await told.count()).toBe(0);
 });
 
+test("hints name a person's own keys, and no command without any", async () => {
+  browser.server.preferences = {
+    keys: { palette: "Alt+Shift+P", "divide right": "", "terminal to-bottom": "Alt+Shift+B" },
+  };
+  const page = await browser.attached();
+  await page.page
+    .getByText("In the shell, Alt+Shift+P lists sessions and commands, Ctrl+Shift+/ shows all keys.")
+    .waitFor();
+  browser.server.process("main").print("line\r\n".repeat(200));
+  await page.type("");
+  await page.page.keyboard.press("Shift+PageUp");
+  await page.page.getByTitle("Scroll to the newest line (Alt+Shift+B)").waitFor();
+});
+
 test("a closed pane is opened again by a button or a key, where it was", async () => {
   const page = await browser.attached();
   await page.type("");
