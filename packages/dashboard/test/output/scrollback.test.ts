@@ -326,6 +326,16 @@ describe("what is said to be noticed", () => {
       "Tests: 3 failed",
     ]);
   });
+
+  test("a scroll bar without marks covers no part of a letter", async () => {
+    const page = await browser.attached();
+    const covered = () =>
+      page.page.locator(".xterm-decoration-overview-ruler").evaluate((canvas: HTMLCanvasElement) => {
+        const { data } = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
+        return data?.some((value) => value > 0);
+      });
+    await expect.poll(covered).toBe(false);
+  });
 });
 
 describe("a key", () => {
@@ -355,14 +365,4 @@ describe("a key", () => {
     await expect.poll(blinking).toBe(0);
     await expect.poll(blinking).toBe(1);
   });
-});
-
-test("a scroll bar without marks covers no part of a letter", async () => {
-  const page = await browser.attached();
-  const covered = () =>
-    page.page.locator(".xterm-decoration-overview-ruler").evaluate((canvas: HTMLCanvasElement) => {
-      const { data } = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
-      return data?.some((value) => value > 0);
-    });
-  await expect.poll(covered).toBe(false);
 });
