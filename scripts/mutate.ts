@@ -1,14 +1,15 @@
 // `npm run mutate [-- --count 1500 --seed N ROOM…]`: changes the sources in small ways and looks which of the changes the tests notice. Keeps a ledger in
-// docs/proof/mutants.jsonl, so that a run which was stopped goes on, and `--status` prints each room's score and the survivors.
+// docs/proof/mutants.jsonl, so that a run which was stopped goes on, and `--status` prints each room's score, how many
+// mutants are known to be equivalent, and the other survivors.
 import { appendFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { parseArgs } from "node:util";
-import { parseSync } from "vite";
 import { readTextIfPresent } from "../packages/local/src/base/files.ts";
 import { ROOT } from "../packages/local/src/base/paths.ts";
 import { Random } from "../packages/local/src/base/random.ts";
 import { askTests, type Outcome } from "./mutation/asking.ts";
-import { type Mutant, mutantsOf, type SyntaxNode, withSwitches } from "./mutation/mutants.ts";
+import { findEquivalents, mutantKey, mutantsIn } from "./mutation/equivalents.ts";
+import { type Mutant, withSwitches } from "./mutation/mutants.ts";
 import { MUTATION_ROOMS, type MutationRoom, type MutationSuite } from "./mutation/rooms.ts";
 import { writeProofPage } from "./pages/proof-page.ts";
 import { partsNamed, readWords, wholeNumber } from "./suites/task-words.ts";
@@ -64,8 +65,7 @@ function candidatesOf(room: MutationRoom): Candidate[] {
     .sort()
     .flatMap((file) => {
       const text = readFileSync(join(ROOT, file), "utf8");
-      const { program } = parseSync(file, text);
-      return mutantsOf(text, program as unknown as SyntaxNode).map((mutant) => ({ room, file, mutant }));
+      return mutantsIn(file, text).map((mutant) => ({ room, file, mutant }));
     });
 }
 
@@ -76,8 +76,7 @@ function inputsOf(place: string): string {
   fingerprints.set(place, known);
   return known;
 }
-const keyOf = (line: Pick<LedgerLine, "file" | "start" | "end" | "replacement">): string =>
-  [line.file, line.start, line.end, line.replacement].join(" ");
+const keyOf = (line: Pick<LedgerLine, "file" | "start" | "end" | "replacement">): string => mutantKey(line.file, line);
 
 /** The lines that still hold: nothing has changed that the tests behind them depend on. */
 function readLedger(): LedgerLine[] {
@@ -104,12 +103,15 @@ function sample(count: number): Candidate[] {
 
 function printScores(): void {
   const ledger = readLedger();
+  const equivalents = findEquivalents();
+  const settled = new Set(equivalents.flatMap(({ keys }) => keys));
   for (const room of rooms) {
     const lines = ledger.filter(({ room: name }) => name === room.name);
-    const survivors = lines.filter(({ outcome }) => outcome === "survived");
+    const survivors = lines.filter((line) => line.outcome === "survived" && !settled.has(keyOf(line)));
+    const alike = equivalents.filter(({ equivalent }) => equivalent.file.startsWith(`${room.sources}/`)).length;
     const score = lines.length === 0 ? "-" : (100 - (100 * survivors.length) / lines.length).toFixed(1);
     console.log(
-      `${room.name.padEnd(16)} ${String(lines.length).padStart(5)} tried  ${score.padStart(5)} %  goal ${room.goal}`,
+      `${room.name.padEnd(16)} ${String(lines.length).padStart(5)} tried  ${score.padStart(5)} %  goal ${room.goal}  equivalent ${alike}`,
     );
     for (const { file, line, was, replacement, kind } of survivors)
       console.log(`    ${file}:${line} ${kind}: ${was.slice(0, 60)} -> ${replacement.slice(0, 60)}`);

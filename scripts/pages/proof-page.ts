@@ -2,12 +2,17 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
+import { findEquivalents, mutantKey } from "../mutation/equivalents.ts";
 import { type LedgerLine, type LongLine, parseLedger, runsInARow, sumCounts } from "../suites/ledger.ts";
 
 const FOLDER = join(ROOT, "docs/proof");
 
 interface MutantLine {
   readonly room: string;
+  readonly file: string;
+  readonly start: number;
+  readonly end: number;
+  readonly replacement: string;
   readonly outcome: "killed" | "survived" | "hung";
 }
 
@@ -53,12 +58,16 @@ export function longTable(lines: readonly LongLine[]): string {
 }
 
 function mutantsTable(lines: readonly MutantLine[]): string {
+  const equivalents = new Set(findEquivalents().flatMap(({ keys }) => keys));
   const rows = [...new Set(lines.map(({ room }) => room))].map((name) => {
     const all = lines.filter(({ room }) => room === name);
-    const survived = all.filter(({ outcome }) => outcome === "survived").length;
-    return `| ${name} | ${all.length} | ${all.length - survived} | ${survived} |`;
+    const unnoticed = all.filter(({ outcome }) => outcome === "survived");
+    const survived = unnoticed.filter((line) => !equivalents.has(mutantKey(line.file, line))).length;
+    const counts = [all.length, all.length - unnoticed.length, unnoticed.length - survived, survived];
+    return `| ${name} | ${counts.join(" | ")} |`;
   });
-  return ["| room | mutants | noticed | survived |", "|---|--:|--:|--:|", ...rows].join("\n");
+  const head = "| room | mutants | noticed | [equivalent](equivalent-mutants.jsonl) | survived |";
+  return [head, "|---|--:|--:|--:|--:|", ...rows].join("\n");
 }
 
 export function proofPage(): string {

@@ -6,7 +6,8 @@ import { parseSync } from "vite";
 import { expect, onTestFinished, test } from "vitest";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
 import { askTests, type Outcome } from "../mutation/asking.ts";
-import { type Mutant, mutantsOf, type SyntaxNode, withSwitches } from "../mutation/mutants.ts";
+import { findEquivalents, meantBy, mutantsIn as mutantsOfFile } from "../mutation/equivalents.ts";
+import { type Mutant, withSwitches } from "../mutation/mutants.ts";
 
 const SOURCE = `const LIMIT = 2 + 3;
 export const isOver = (count: number): boolean => count > LIMIT;
@@ -23,8 +24,7 @@ test("counts", () => expect(steps(3)).toBe(3));
 test("five is not over", () => expect([isOver(5), isOver(7)]).toEqual([false, true]));
 `;
 
-const mutantsIn = (text: string): Mutant[] =>
-  mutantsOf(text, parseSync("some.ts", text).program as unknown as SyntaxNode);
+const mutantsIn = (text: string): Mutant[] => mutantsOfFile("some.ts", text);
 const numbered = (text: string): Map<number, Mutant> => new Map(mutantsIn(text).entries());
 
 /** @returns What became of each mutant, by "was -> replacement". */
@@ -96,4 +96,19 @@ test("with no mutant on, the text does what it did", () => {
   expect(mutants.size).toBeGreaterThan(10);
   const resultOf = (code: string): unknown => runInNewContext(code, { is: () => false });
   expect(JSON.stringify(resultOf(withSwitches(text, mutants, "is")))).toBe(JSON.stringify(resultOf(text)));
+});
+
+test("a line of the list means the mutant with its text, and among several of a file those on its line", () => {
+  const text = "const a = b > c;\nconst d = e > f;\nif (a)\n  g();\n";
+  const meant = (was: string, replacement: string, line: number): number[] =>
+    meantBy({ file: "", why: "", was, replacement, line }, text, mutantsIn(text)).map(({ start }) => start);
+  expect(meant(">", ">=", 2)).toEqual([text.lastIndexOf(">")]);
+  expect(meant("g();", ";", 1)).toEqual([text.indexOf("g()")]);
+  expect(meant(">", ">=", 3)).toEqual([]);
+  expect(meant("h();", ";", 4)).toEqual([]);
+});
+
+test("each line of the list of equivalent mutants still means one, and says why", () => {
+  const stale = findEquivalents().filter(({ equivalent, keys }) => keys.length === 0 || !equivalent.why);
+  expect(stale.map(({ equivalent }) => equivalent)).toEqual([]);
 });

@@ -27,6 +27,23 @@ describe("keys", () => {
     expect(typed()).toEqual(["a", "ls", "d"]);
   });
 
+  test("I4: pressed before the first greeting, they are discarded visibly too", () => {
+    const { client, greet, told, typed } = harness();
+    client.start();
+    expect(client.type(bytes("a"))).toBe(false);
+    greet();
+    expect([typed(), told("discarded")]).toEqual([[], [["discarded", "a"]]]);
+  });
+
+  test("I4: the end of a discarded line is discarded with it, and nothing is written", () => {
+    const { client, greet, told, cut } = attached();
+    cut();
+    client.type(bytes("rm"));
+    greet({ stdin: 0 });
+    expect(client.type(bytes(" -r\r"))).toBe(false);
+    expect(told("discarded").map(([, keys]) => keys)).toEqual(["rm", " -r\r"]);
+  });
+
   test("I4: after the exit no key is told to be lost for want of a connection", () => {
     const { client, say, told } = attached();
     say({ type: "exit", code: 0, offset: 0 });
@@ -130,6 +147,12 @@ describe("keys", () => {
     wait(16_000);
     expect([client.state.phase, texts("ping").length > 0]).toEqual(["attached", true]);
     lose("d", 5_000);
+    // So has it after one that is answered soon.
+    client.type(bytes("e"));
+    wait(100);
+    say({ type: "pong" });
+    wait(15_000);
+    lose("f", 5_000);
   });
 
   test("C: a round trip is that of its own ping: the answer of an earlier one does not count, nor does a broken one", () => {
@@ -153,6 +176,15 @@ describe("keys", () => {
     greet();
     for (let i = 0; i < 20; i += 1) say({ type: "pong" });
     expect(times).toEqual([42]);
+    // Each connection counts its own.
+    cut();
+    greet();
+    time();
+    say({ type: "pong" });
+    expect(times).toEqual([42]);
+    wait(7);
+    say({ type: "pong" });
+    expect(times).toEqual([42, 7]);
   });
 
   test("R11, I4b: sent away for idleness (4408) it stays away until a key is pressed, which is kept, as are those after it", () => {
@@ -423,9 +455,10 @@ describe("I11: secret input", () => {
   });
 
   test("that an earlier life of the client asked for goes on, until this one ends it", () => {
-    const { client, say, sent } = typing({ resume: "proof" });
-    say({ type: "secret", on: true });
-    expect([client.isSecret, sent()]).toEqual([true, []]);
+    const { client, say, sent, told } = typing({ resume: "proof" });
+    for (let i = 0; i < 2; i += 1) say({ type: "secret", on: true });
+    // Told once, where it changed.
+    expect([client.isSecret, sent(), told("message")]).toEqual([true, [], [["message", { type: "secret", on: true }]]]);
     client.setSecret(false);
     expect([client.isSecret, sent()]).toEqual([false, [OFF]]);
   });
@@ -479,6 +512,13 @@ describe("I11: secret input", () => {
       before.say({ type: "ask_state", id: "q", by: before.client.hello?.you.id });
       before.say({ type: "ask_state", id: "q", answer: "done" });
       expect([before.client.isSecret, before.sent()]).toEqual([true, [ON]]);
+    });
+
+    test("goes on over a break in which the client has kept the keyboard", () => {
+      const { client, cut, greet, sent } = taken();
+      cut();
+      greet({ ...PIPES, holder: client.hello?.you.id });
+      expect([client.isSecret, sent()]).toEqual([true, [ON]]);
     });
 
     test("ends where the keyboard was given back while the client was away", () => {

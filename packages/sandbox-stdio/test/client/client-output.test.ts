@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { MAX_FRAME_BYTES, MIN_WINDOW_BYTES } from "../../src/index.ts";
-import { attached, PIPES } from "../support/client-harness.ts";
+import { attached, harness, PIPES } from "../support/client-harness.ts";
 
 const ack = (offset: number) => ({ type: "ack", offset });
 
@@ -32,6 +32,18 @@ describe("acknowledging", () => {
     client.processed(3);
     wait(10_000);
     expect(texts("ack").length).toBe(1);
+    // A late report takes nothing back.
+    client.processed(2);
+    expect(client.resumePoint?.offset).toBe(3);
+  });
+
+  test("K4, R1: a later life tells its size first, and once what the life before had dealt with", () => {
+    const { client, greet, socket, texts } = harness({ resume: "r", offset: 100_000 });
+    client.resize(100, 40);
+    client.start();
+    greet({ ...PIPES, offset: 100_010, live: 100_010, gap: 10 });
+    expect(texts("ack")).toEqual([ack(100_010)]);
+    expect(socket().sent.at(-1)).toBe(JSON.stringify(ack(100_010)));
   });
 
   test("W12: with a MiB not dealt with it does not ask for more by coming back, until it is", () => {
@@ -89,9 +101,11 @@ describe("what is gone", () => {
   });
 
   test("bytes that are lost, also while it was away, count as dealt with only once those before them are drawn", () => {
-    const { client, say, output, greet, texts, cut, wait } = attached(PIPES);
+    const { client, say, output, greet, texts, told, cut, wait } = attached(PIPES);
     output("12345678");
     say({ type: "gap", from: 8, to: 100 });
+    // On pipes no snapshot follows: it is told at once.
+    expect(told("gap")).toEqual([["gap", 8, 100, false]]);
     cut();
     greet({ ...PIPES, offset: 208, live: 208, gap: 108 });
     expect([client.resumePoint?.offset, texts("ack")]).toEqual([0, []]);
@@ -145,6 +159,9 @@ describe("what is gone", () => {
   test("O7: whoever loses the connection before the snapshot asks from where it stood, or for the first screen again", () => {
     const gap = behind();
     gap.cut();
+    gap.say({ type: "resize", cols: 90, rows: 30, offset: 8 });
+    // Of this connection, which has no gap yet.
+    expect(gap.told("resize").at(-1)).toEqual(["resize", 90, 30, 8]);
     expect(gap.socket().query).toContain("offset=8");
     const first = attached({ offset: 5000, live: 5000 });
     expect(first.client.resumePoint?.offset).toBe(0);
@@ -154,6 +171,10 @@ describe("what is gone", () => {
 });
 
 describe("who answers a terminal query", () => {
+  test("before it is greeted, nobody has said that this client does", () => {
+    expect(harness().client.mayAnswer(0)).toBe(false);
+  });
+
   test("a query whose last byte is the last byte of the replay is not answered, the next byte's is", () => {
     const { client } = attached({ live: 4 });
     expect([client.mayAnswer(3), client.mayAnswer(4)]).toEqual([false, true]);

@@ -30,6 +30,25 @@ describe("coming", () => {
     expect([states[2], states[5]]).toEqual([false, true]);
   });
 
+  test("a word about the container is passed on where it changes no phase", () => {
+    const { say, told, phases } = attached();
+    say({ type: "status", status: "starting" });
+    say({ type: "status", status: "lost" });
+    const texts = told("message").map(([, message]) => (message as { status: string }).status);
+    expect([texts, phases()]).toEqual([
+      ["starting", "lost"],
+      ["connecting", "attached"],
+    ]);
+  });
+
+  test("C3: a message of 16 KiB is sent, a longer one is not: the server would close", () => {
+    const { client, socket } = attached();
+    const auth = (length: number) => ({ type: "auth", token: "t".repeat(length) }) as const;
+    const most = 16_384 - JSON.stringify(auth(0)).length;
+    expect([client.send(auth(most)), String(socket().sent.at(-1)).length]).toEqual([true, 16_384]);
+    expect(() => client.send(auth(most + 1))).toThrow(RangeError);
+  });
+
   test("F4: output before hello, of a type that is not known, and texts of one, count for nothing", () => {
     const { client, greet, output, say, socket, told } = harness();
     client.start();
@@ -74,6 +93,15 @@ describe("coming", () => {
     expect(JSON.stringify(client.state)).toMatch(/"gave up after (6\d|7\d) s: cut"/);
   });
 
+  test("R11a: its patience begins anew where a key wakes it, however long it has slept", () => {
+    const { client, say, wait, cut } = attached({}, { giveUpMs: 200_000 });
+    say({ type: "bye", code: 4408, reason: "idle", retry: "never" });
+    wait(3_600_000);
+    client.type(bytes("x"));
+    cut();
+    expect(client.state.phase).toBe("connecting");
+  });
+
   test("R11a: a greeting begins its patience anew", () => {
     const { client, greet, socket, wait } = attached({}, { giveUpMs: 20_000 });
     for (let i = 0; i < 10; i += 1) {
@@ -115,11 +143,14 @@ describe("coming", () => {
 });
 
 describe("a connection that breaks often", () => {
-  test("told to try now, it does not wait, and makes no second connection where it is making one", () => {
-    const { client, sockets, socket, phases } = attached();
+  test("told to try now, it does not wait, and makes no second connection where it is making or has one", () => {
+    const { client, greet, sockets, socket, phases, wait } = attached();
     socket().events.closed(1006, "cut");
     for (let i = 0; i < 2; i += 1) client.retryNow();
     expect([sockets.length, phases().at(-1)]).toEqual([2, "connecting"]);
+    greet();
+    wait(1_000);
+    expect([sockets.length, phases().at(-1)]).toEqual([2, "attached"]);
   });
 
   test("R11: what was attached for a while comes back as soon as at first, however often it had failed", () => {
@@ -158,7 +189,12 @@ describe("a connection that breaks often", () => {
     [
       "greeted without moving a byte, it is waited for longer each time",
       [200, 400, 800, 1_600],
-      ({ greet }) => greet(PIPES),
+      ({ greet, say, socket }) => {
+        greet(PIPES);
+        // Nothing new, and nothing that is known.
+        say({ type: "stdin_ack", offset: 0 });
+        socket().events.binary(new Uint8Array([9, 1, 2]));
+      },
     ],
   ])("%s", (_what, waits, use) => {
     const one = harness();
@@ -299,6 +335,21 @@ describe("the end", () => {
     cut(1000);
     const left = { phase: "ended", end: { kind: "left" } };
     expect([socket().closed, seen.length, client.state]).toEqual([1000, before, left]);
+  });
+
+  test("a client that ends waits for nothing more, and says nothing to a connection that is gone", () => {
+    const { client, output, say, socket, time } = attached();
+    output(10);
+    client.processed(1);
+    client.type(bytes("a"));
+    client.time(() => undefined);
+    say({ type: "exit", code: 0, offset: 10 });
+    expect(time.agenda).toEqual([]);
+    const waiting = attached();
+    waiting.socket().events.closed(1006, "cut");
+    waiting.client.leave();
+    expect([waiting.socket().closed, waiting.time.agenda]).toEqual([undefined, []]);
+    expect(socket().closed).toBe(1000);
   });
 
   test("suspending drops the connection without leaving, and the resume point is what was dealt with", () => {

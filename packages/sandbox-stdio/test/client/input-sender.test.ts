@@ -45,6 +45,28 @@ test("sends each byte once, again only after a rewind, however acknowledgements,
   }
 });
 
+test("L10: what is dropped is what was not sent: the sent half of a chunk is sent again after a break", () => {
+  const outbox = new InputSender();
+  outbox.rewind(0);
+  const chunk = Uint8Array.from({ length: 100_000 }, (_, i) => i % 251);
+  outbox.write(chunk);
+  outbox.next();
+  expect(outbox.dropUnsent()).toEqual([chunk.subarray(65_536)]);
+  outbox.write(new Uint8Array([7]));
+  outbox.rewind(0);
+  expect(outbox.next()).toEqual(chunk.subarray(0, 65_536));
+  expect(outbox.next()).toEqual(new Uint8Array([7]));
+});
+
+test("R7: with nothing kept it goes on where other input has ended; over input that is kept it can't", () => {
+  const outbox = new InputSender();
+  outbox.rewind(0);
+  outbox.rewind(6);
+  outbox.write(new Uint8Array([1, 2]));
+  expect([outbox.acked, outbox.end]).toEqual([6, 8]);
+  expect(() => outbox.rewind(9)).toThrow("Cannot continue at 9: input ends at 8");
+});
+
 test("gathers crumbs: a quarter of a megabyte of single bytes is sent, and sent again, in no more than a few frames", () => {
   const outbox = new InputSender();
   outbox.rewind(0);

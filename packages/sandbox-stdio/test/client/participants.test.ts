@@ -172,6 +172,10 @@ describe("what is announced", () => {
     expect(announcementOf(people(bob), request)).toBe("You have asked Ann for the keyboard");
     expect(announcementOf(people(cleo), request)).toBe("Bob asks Ann for the keyboard");
     expect(announcementOf(people(bob), { type: "stdin_holder", id: "b" })).toBe("You have the keyboard");
+    const shared = people(cleo, { mode: "collaborative", holder: "" });
+    expect(announcementOf(shared, { type: "stdin_request", id: "c" })).toBe(
+      "You have asked everybody who types for the keyboard",
+    );
   });
 
   test("of people: that they come, and that they go with what they asked for", () => {
@@ -181,12 +185,14 @@ describe("what is announced", () => {
       { type: "join", participant: dan },
       { type: "join", participant: { ...dan, name: "Daniel" } },
       { type: "stdin_request", id: "b" },
+      { type: "stdin_request", id: "d" },
       { type: "leave", id: "b" },
       { type: "leave", id: "nobody" },
     );
-    expect(words).toEqual(["Dan joined as a viewer", "-", "Bob asks for the keyboard", "Bob left", "-"]);
+    const asked = ["Bob asks for the keyboard", "Daniel asks for the keyboard"];
+    expect(words).toEqual(["Dan joined as a viewer", "-", ...asked, "Bob left", "-"]);
     expect(after.participants.map(({ name }) => name)).toEqual(["Ann", "Cleo", "Daniel"]);
-    expect(after.requests).toEqual([]);
+    expect(after.requests).toEqual(["d"]);
   });
 
   test("of a holder that leaves: that the keyboard is free; in a collaborative session nothing", () => {
@@ -267,7 +273,8 @@ describe("names and colours", () => {
   });
 
   test("a colour is always the same for the same client, and all of them are used evenly", () => {
-    expect(colourIndex("client-1", 8)).toBe(colourIndex("client-1", 8));
+    // Also in every version: FNV-1a of the id, its halves folded.
+    expect(["client-1", "client-2", ""].map((id) => colourIndex(id, 8))).toEqual([1, 0, 4]);
     const counts = new Array<number>(8).fill(0);
     for (let i = 0; i < 8000; i += 1) {
       const index = colourIndex(`client-${i}`, 8);
@@ -281,6 +288,7 @@ describe("names and colours", () => {
 test.each([
   [840, "14 min"],
   [125, "2 min"],
+  [120, "2 min"],
   [119, "119 s"],
   [3, "3 s"],
 ])("X8: that the machine goes away in %i s is said as %s", (seconds, left) => {

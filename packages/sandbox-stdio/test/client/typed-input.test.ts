@@ -37,7 +37,7 @@ test.each<[string, Step[], string, boolean?]>([
     steps("-rm -r", " x", "\r", "ls"),
     "discard discard discard send",
   ],
-  ["I4: for half a second", steps("-rm -r", [" x", 501]), "discard send"],
+  ["I4: for half a second", steps("-rm -r", [" x", 499], ["y", 500]), "discard discard send"],
   ["I4: not where a full-screen program has the terminal", steps("-dd", "p"), "discard send", true],
   ["I4: what clears a line goes through, and ends the discarding", steps("-rm", "\x03", "a"), "discard send send"],
   ["I4: also Ctrl+U", steps("-rm", "\x15", "a"), "discard send send"],
@@ -91,4 +91,7 @@ test("I4a: a paste ends by its whole marker alone, and keys that begin alike are
   expect(fates(text(PASTED)).at(-1)).toBe("discard");
   // The key F9, after a marker that was never finished.
   expect(fates(steps(["\x1b[200a", 10], ["\x1b[20~", 10], ["-x", 5_000])).at(-1)).toBe("discard");
+  // One is found right behind another that was cut off, and only by its escape.
+  expect(fates(steps([`\x1b[20${PASTE}one`, 10], ["-x", 5_000])).at(-1)).toBe("keep");
+  expect(fates(steps(["\x1b[20x[200~one", 10], ["-x", 5_000])).at(-1)).toBe("discard");
 });

@@ -4,7 +4,10 @@
 import { describe, expect, test } from "vitest";
 import { PTY } from "../../src/dialects/pty.ts";
 import { DIALECT_ROUTES, type Dialect, PLAIN, PLAIN_STALL_MS, SILENCE_MS } from "../../src/index.ts";
+import { Outgoing } from "../../src/server/outgoing.ts";
+import { encodeFrame } from "../../src/wire/frames.ts";
 import { bytes, join, output, pass, rig, takeAll, text } from "../support/fixtures.ts";
+import { hello } from "../support/hello.ts";
 import { speaking } from "../support/speaking.ts";
 
 const COUNTING: Dialect<number> = {
@@ -67,6 +70,13 @@ describe("D2: a client that speaks first", () => {
     expect([client && takeAll(one.at.session, client), one.frames]).toEqual(["ls", ["title", "preferences"]]);
   });
 
+  test("can't begin once its connection has ended", () => {
+    const one = counting();
+    one.connection.closed(1006);
+    one.hear("begin");
+    expect(one.begins).toEqual([]);
+  });
+
   test("is dropped where it says nothing for 40 s, and after that may be silent", () => {
     const one = counting();
     expect(one.connection.silentAtMs).toBe(one.at.clock.ms + SILENCE_MS);
@@ -84,6 +94,45 @@ test("D1: that the replay is over is said once, behind its last byte, counting q
   late.attach();
   output(late.at, "z");
   expect(late.frames).toEqual(["xy", "LIVE", "z"]);
+});
+
+test("a dialect hears of each step, and where in the output it is", () => {
+  const steps: unknown[] = [];
+  const following: Dialect<number> = {
+    ...COUNTING,
+    startsWithScreen: "ifLong",
+    encode: (event, state) => {
+      if (event.type === "output") steps.push([text(event.frame.subarray(1)), event.end, event.isRedraw === true]);
+      else steps.push(event.type === "found" ? ["found", event.hasExited] : event.type);
+      return { frames: [], state };
+    },
+  };
+  const out = new Outgoing(following as Dialect, { send: () => undefined });
+  const output = (what: string) => out.output(encodeFrame(1, bytes(what)), 0);
+  out.message(hello({ tty: false, offset: 5, live: 5 }));
+  out.snapshot(encodeFrame(3, bytes("screen")));
+  output("abc");
+  // Its offset is that of input.
+  out.message({ type: "stdin_ack", offset: 1_000 });
+  output("d");
+  out.message({ type: "gap", from: 9, to: 20 });
+  output("e");
+  out.resume(0, { tty: false, offset: 100, me: "me", answerer: { id: "", offset: 0 } });
+  output("fg");
+  expect(steps.splice(0)).toEqual([
+    ...["hello", ["screen", 5, true], "live", ["abc", 8, false], "stdin_ack", ["d", 9, false]],
+    ...["gap", ["e", 21, false], ["fg", 102, false]],
+  ]);
+  const at = rig();
+  at.session.exited({ code: 0 });
+  for (const one of [counting(following, rig()), counting(following, at)]) {
+    one.hear("begin");
+    one.attach();
+  }
+  expect(steps).toEqual([
+    ...[["found", false], "hello", "live", "greeted"],
+    ...[["found", true], "hello", "live", "exit"],
+  ]);
 });
 
 test("D1: what else is told during a replay does not end it; what of it is gone counts", () => {
@@ -148,6 +197,19 @@ describe("D3: a client that pauses", () => {
     expect([one.frames.slice(2), one.closes]).toEqual([["0:a"], []]);
     one.hear("unpause");
     expect(one.frames.slice(2)).toEqual(["0:a", "1:bc"]);
+  });
+
+  test("has 30 s from its return where its socket takes nothing then, however long it had paused", () => {
+    const one = begun();
+    one.hear("pause");
+    output(one.at, "a");
+    pass(one.at, 10 * PLAIN_STALL_MS);
+    one.socket.isStuffed = true;
+    one.hear("unpause");
+    pass(one.at, PLAIN_STALL_MS - 1);
+    expect(one.closes).toEqual([]);
+    pass(one.at, 1);
+    expect(one.closed?.[0]).toBe(1011);
   });
 
   test("holds the process where it is alone", () => {
@@ -218,6 +280,14 @@ describe("K6b: a file transfer", () => {
     at.session.command(join(at.session, "admin", { isAdmin: true }).client, { type: "force_take" });
     output(at, "b\x05");
     expect(outputs()).toEqual([offer, "a\x05", "b"]);
+  });
+
+  test("goes through to a driver that answers where everyone may type, though another answers queries", () => {
+    const shared = rig({ tty: true });
+    join(shared.session, "first");
+    const { at, outputs } = transferring("driver", shared);
+    output(at, "a\x05");
+    expect(outputs()).toEqual([offer, "a\x05"]);
   });
 
   test("goes through to no viewer, and to no driver without the keyboard, whatever it sends", () => {

@@ -1,8 +1,17 @@
 // Whom the process is held for, where its readers are at the other end of the inner hop.
 
-import { describe, expect, test } from "vitest";
-import { type ClientRecord, MAX_FRAME_BYTES, type RelaySession, type SessionFacts } from "../../src/index.ts";
-import { InnerRig, join, joined, output, pass } from "../support/fixtures.ts";
+import { describe, expect, test, vi } from "vitest";
+import { newHop } from "../../src/hop/hop-state.ts";
+import { relayAck, relayLeader } from "../../src/hop/relayed-acks.ts";
+import {
+  type ClientRecord,
+  InnerClient,
+  MAX_FRAME_BYTES,
+  type RelaySession,
+  type SessionFacts,
+} from "../../src/index.ts";
+import { InnerRig, join, joined, output, pass, relayRig } from "../support/fixtures.ts";
+import { INNER_HELLO } from "../support/hello.ts";
 
 const LIVE = { tty: true, delivery: "live" } as const;
 
@@ -68,6 +77,50 @@ describe("pace across the inner hop", () => {
     const { a, ack } = two(LIVE);
     expect(a.windowBytes).toBe(65_536);
     expect([16_000, 16_384, 32_767, 32_768].map((offset) => ack(offset, a)[0])).toEqual([0, 16_384, 16_384, 32_768]);
+  });
+
+  test.each([
+    ["its window", 65_536, 32_768, 8_192],
+    ["the window that the bridge was told", 16_384, 65_536, 4_096],
+  ])("W9: its step is a quarter of %s, if that is the smaller", (_what, told, window, step) => {
+    const { session } = relayRig({ delivery: "live" });
+    const { client } = join(session, "a", { delivery: "live" });
+    const hop = newHop({ hello: () => undefined, bye: () => undefined, clientBye: () => undefined });
+    const sent: string[] = [];
+    Object.assign(hop, { session, socket: { send: (frame: string) => void sent.push(frame) } });
+    const stands = vi.spyOn(session.pace, "effective");
+    stands.mockReturnValue({ offset: 0, window: told });
+    relayLeader(hop);
+    sent.length = 0;
+    for (const offset of [step - 1, step]) {
+      stands.mockReturnValue({ offset, window });
+      relayAck(hop, client);
+    }
+    expect(sent).toEqual([JSON.stringify({ type: "ack", client: "a", offset: step, window })]);
+  });
+
+  test("W9a: a connection that tells of another process says nothing of the clients of the one before", () => {
+    const sent: string[] = [];
+    const acks = () => sent.splice(0).filter((message) => message.includes('"ack"'));
+    const inner: InnerClient = new InnerClient({
+      hello: (hello) => inner.ready(process.session, hello),
+      ...{ bye: () => undefined, clientBye: () => undefined },
+    });
+    const open = () => {
+      inner.opened({ send: (frame) => void sent.push(String(frame)) }, 0);
+      inner.receive(JSON.stringify(INNER_HELLO), 0);
+    };
+    let process = relayRig({}, { upstream: inner });
+    open();
+    // Less than its real window, as under pressure.
+    vi.spyOn(process.session.pace, "effective").mockReturnValue({ offset: 0, window: 1 });
+    join(process.session, "a");
+    expect(acks()).toEqual([JSON.stringify({ type: "ack", client: "a", offset: 0, window: 1 })]);
+    inner.closed();
+    process = relayRig({}, { upstream: inner });
+    join(process.session, "b");
+    open();
+    expect(acks()).toEqual([]);
   });
 
   test("W10: a plain client that is alone sets the pace by what its socket has taken", () => {

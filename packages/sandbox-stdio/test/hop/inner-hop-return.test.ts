@@ -213,6 +213,65 @@ describe("H8: the keyboard", () => {
   });
 });
 
+test("H8: where everyone may type the holder is told once, before the input, whoever it is from", () => {
+  const { hop, client } = joined();
+  const other = join(hop.session, "b");
+  hop.session.command(client, { type: "request_stdin" });
+  hop.flush();
+  expect(holders(hop)).toEqual(["a", "a"]);
+  hop.cut();
+  for (const one of [client, other.client]) hop.session.stdin(one, bytes("x"));
+  hop.session.command(client, { type: "release_stdin" });
+  hop.connect();
+  for (const frame of hop.toRelay.splice(0)) hop.inner.receive(frame, 0);
+  const told = hop.toBridge.flatMap((frame) => (typeof frame === "string" ? [JSON.parse(frame)] : [{ type: "input" }]));
+  const kept = told.filter(({ type }) => type === "stdin_holder" || type === "input");
+  expect(kept).toEqual([{ type: "stdin_holder", id: "" }, { type: "input" }, { type: "input" }]);
+  hop.flush();
+  expect(holders(hop)).toEqual(["", ""]);
+});
+
+test("H8: where one may type, input that was refused moves no keyboard", () => {
+  const { hop } = joined(EXCLUSIVE);
+  const other = join(hop.session, "b");
+  hop.flush().cut();
+  hop.session.stdin(other.client, bytes("refused"));
+  hop.connect();
+  for (const frame of hop.toRelay.splice(0)) hop.inner.receive(frame, 0);
+  const told = hop.toBridge.flatMap((frame) => (typeof frame === "string" ? [JSON.parse(frame)] : []));
+  expect(told.filter(({ type }) => type === "stdin_holder")).toEqual([{ type: "stdin_holder", id: "a" }]);
+});
+
+test("H8: a keyboard whose holder no greeting names is free", () => {
+  const hop = new InnerRig(EXCLUSIVE);
+  join(hop.bridge.session, "direct");
+  expect(hop.bridge.session.keyboard.holder).toBe("direct");
+  expect(hop.connect().flush().session.keyboard.holder).toBe("");
+});
+
+test.each([
+  ["once the bridge has heard of it, where one of its clients is here", true],
+  ["at once, where all of them are gone", false],
+])("K5g: a new session object's client answers %s", (_when, isPresent) => {
+  const { hop, client } = joined({ tty: true });
+  const here = join(hop.session, "b");
+  for (const one of [client, here.client]) hop.session.stdin(one, bytes("x"));
+  hop.flush();
+  for (const one of isPresent ? [client] : [client, here.client]) {
+    hop.session.vanish(one, true);
+    hop.flush();
+  }
+  pass(hop.bridge, RESUME_GRACE_MS);
+  hop.session.tick();
+  const next = hop.flush().restarted().connect();
+  for (const frame of next.toRelay.splice(0)) next.inner.receive(frame, 0);
+  expect(next.hello?.clients.map(({ isAbsent }) => isAbsent === true)).toEqual([true, !isPresent]);
+  const { peer } = join(next.session, "c");
+  expect(peer.hello.answerer.id).toBe(isPresent ? "" : "c");
+  next.flush();
+  expect(next.session.answerer.id).toBe("c");
+});
+
 test("K15: what a viewer typed with the keyboard reaches the process over a break, though it has given it back since", () => {
   const { hop, client } = joined();
   const viewer = join(hop.session, "v", { role: "viewer" });

@@ -1,11 +1,12 @@
 // The inner hop, both ends and their sessions: what survives its breaks, and what can't be followed.
 
 import { describe, expect, test } from "vitest";
+import { greetingOf } from "../../src/hop/greeting.ts";
 import { newHop } from "../../src/hop/hop-state.ts";
 import { confirmArrival, pongArrived, sendOrder, sendPing } from "../../src/hop/unanswered.ts";
 import { InnerServer, RESUME_GRACE_MS, WakeupSchedule } from "../../src/index.ts";
 import { encodeStdin } from "../../src/wire/frames.ts";
-import { bytes, InnerRig, join, joined, output, pass, rig, takeAll } from "../support/fixtures.ts";
+import { bytes, InnerRig, join, joined, output, pass, rig, takeAll, text } from "../support/fixtures.ts";
 
 describe("input", () => {
   test("H5: what the process took between the greeting and the attach is confirmed to the client", () => {
@@ -56,6 +57,24 @@ describe("input", () => {
     hop.session.vanish(client);
     const again = join(hop.session, "a", { isResume: true }).peer;
     expect(again.of("error")).toMatchObject([{ code: "stdin_closed" }]);
+  });
+
+  test("L10b: of another refusal, and of one to who has left, nothing stays", () => {
+    const { hop, client } = joined();
+    hop.server?.tell("a", { type: "error", code: "not_stdin_holder", message: "m" });
+    hop.server?.tell("gone", { type: "error", code: "stdin_closed", message: "m" });
+    hop.flush().session.vanish(client, true);
+    expect(join(hop.session, "a", { isResume: true }).peer.of("error")).toEqual([]);
+  });
+
+  test("H9: a slot that its client has left behind brings no input", () => {
+    const { hop } = joined();
+    join(hop.session, "a", { isResume: true });
+    hop.flush();
+    hop.server?.receive(encodeStdin(0, 0, bytes("older")), 0);
+    expect(hop.remote("a").input.received).toBe(0);
+    hop.server?.receive(encodeStdin(1, 0, bytes("newer")), 0);
+    expect(hop.remote("a").input.received).toBe(5);
   });
 
   test("I2: acknowledgements come 20 ms after the first byte, or at once from 128 KiB on", () => {
@@ -157,9 +176,82 @@ describe("a bridge that says what can't be followed", () => {
     expect([hop.session.log.endOffset, hop.session.exit, hop.inner.isReady]).toEqual([3, undefined, false]);
   });
 
-  test("H9: a type that is not known is ignored", () => {
-    expect(said('{"type":"weather"}').byes).toEqual([]);
+  test("H9: a type that is not known is ignored, at both ends", () => {
+    const hop = said('{"type":"weather"}');
+    hop.server?.receive('{"type":"weather"}', 0);
+    expect([hop.byes, hop.toRelay]).toEqual([[], []]);
   });
+
+  test("B9: a pane order that is none does nothing", () => {
+    const { hop } = joined({ tty: true });
+    const before = hop.bridge.upstream.asked.length;
+    for (const order of ['{"type":"kill"}', "{"])
+      hop.server?.receive(JSON.stringify({ type: "pane", client: "a", order }), 0);
+    expect(hop.bridge.upstream.asked.slice(before)).toEqual([]);
+  });
+
+  test("H4: before its greeting nothing that it says of a process is believed", async () => {
+    const { hop } = joined();
+    const program = hop.session.programs.beginCall({ id: "p", name: "agent", isAdmin: false });
+    if (program === undefined) throw new Error("unreachable");
+    let outcome = "none";
+    void hop.inner.write(program, { bytes: "x" }).answer.then(({ type }) => {
+      outcome = type;
+    });
+    hop.inner.opened({ send: () => undefined }, 0);
+    hop.inner.receive(new Uint8Array([1, 65]), 0);
+    hop.inner.receive('{"type":"written","client":"p","from":0,"to":1,"output":0}', 0);
+    await Promise.resolve();
+    expect([hop.session.log.endOffset, outcome, hop.byes]).toEqual([0, "none", []]);
+  });
+});
+
+test("H9: a client's signal, size and kill reach the process, and nothing of them before the greeting", () => {
+  const { hop, client } = joined({ tty: true });
+  const say = () => {
+    hop.session.command(client, { type: "signal", signal: "SIGINT" });
+    hop.session.command(client, { type: "resize", cols: 100, rows: 40 });
+    hop.session.command(client, { type: "kill" });
+  };
+  say();
+  hop.flush();
+  expect(hop.bridge.upstream.of("signal", "resize", "kill")).toEqual([
+    ["signal", "a", "SIGINT"],
+    ["resize", "", 100, 40],
+    ["kill", "a"],
+  ]);
+  const early: unknown[] = [];
+  hop.cut().inner.opened({ send: (frame) => void early.push(frame) }, 0);
+  say();
+  expect(early).toEqual([]);
+});
+
+test("H15, H20: a greeting may be longer than other texts, and says whether the bridge wakes its object", () => {
+  const { hop } = joined();
+  const greet = (over: object) => {
+    hop.inner.opened({ send: () => undefined }, 0);
+    hop.inner.receive(JSON.stringify({ ...hop.hello, ...over }), 0);
+    return [hop.inner.isReady, hop.inner.callsParked];
+  };
+  const long = ["x".repeat(100_000)];
+  expect([greet({}), greet({ cmd: long, calls: true }), greet({ calls: false })]).toEqual([
+    [true, false],
+    [true, true],
+    [true, false],
+  ]);
+  hop.inner.receive('{"type":"calls"}', 0);
+  expect([hop.inner.callsParked, hop.byes]).toEqual([true, []]);
+});
+
+test("H4: of a long command the greeting has as many words as fit, and at least one", () => {
+  const greeted = (cmd: string[]) => {
+    const message = greetingOf(rig().session, { cmd, createdAt: "" }, 0, false);
+    return message.type === "hello" ? message.cmd.map(({ length }) => length) : [];
+  };
+  const word = (length: number) => "x".repeat(length);
+  expect(greeted([word(100_000), word(100_000), word(1)])).toEqual([100_000, 100_000]);
+  expect(greeted([word(200_001), word(1)])).toEqual([200_001]);
+  expect(greeted(Array.from({ length: 2_049 }, () => "")).length).toBe(2_048);
 });
 
 test("L4: a client that the bridge sends away is told to the relay, by its code", () => {
@@ -179,12 +271,62 @@ describe("H10: a connection", () => {
     expect(hop.remote("a").presence.phase).toBe("remote");
   });
 
-  test("that the bridge closes says so once", () => {
+  /** The bridge's end alone, and what its socket was given. */
+  function alone() {
+    const at = rig();
     const sent: unknown[] = [];
-    const socket = { send: (frame: unknown) => void sent.push(frame), close: () => undefined, isWritable: () => true };
-    const server = new InnerServer(rig().session, socket, 0);
+    const socket = {
+      isStuffed: false,
+      send: (frame: unknown) => void sent.push(typeof frame === "string" ? frame : text(frame as Uint8Array)),
+      close: (...how: unknown[]) => void sent.push(how),
+      isWritable: () => !socket.isStuffed,
+    };
+    return { at, sent, socket, server: new InnerServer(at.session, socket, 0) };
+  }
+
+  test("that the bridge closes says so once, and then carries no output", () => {
+    const { at, sent, server } = alone();
+    server.open({ cmd: [], createdAt: "" }, 0);
+    sent.length = 0;
     for (let i = 0; i < 2; i += 1) server.close(1001, "going");
-    expect(sent).toEqual(['{"type":"bye","code":1001,"reason":"going"}']);
+    output(at, "late");
+    expect(sent).toEqual(['{"type":"bye","code":1001,"reason":"going"}', [1001, "going"]]);
+    expect(at.session.state.links.size).toBe(0);
+  });
+
+  test("that takes no more goes on with its output once it does", () => {
+    const { at, sent, socket, server } = alone();
+    server.open({ cmd: [], createdAt: "" }, 0);
+    sent.length = 0;
+    socket.isStuffed = true;
+    output(at, "held");
+    expect(sent).toEqual([]);
+    socket.isStuffed = false;
+    server.drained();
+    expect(sent).toEqual(["\u0001held"]);
+  });
+
+  test("that closed before it greeted has no output to go on with", () => {
+    const { sent, server } = alone();
+    server.closed(1006);
+    server.drained();
+    expect(sent).toEqual([]);
+  });
+
+  test("H20a: knows whether its object may have parked without hearing of a stop", () => {
+    const { server } = alone();
+    const seen = [server.isStopLate];
+    server.note({ type: "stopping", seconds: 30 });
+    seen.push(server.isStopLate);
+    server.receive('{"type":"park","offset":0,"seconds":60,"after":5,"bell":"x"}', 0);
+    expect([...seen, server.isStopLate]).toEqual([false, true, false]);
+  });
+
+  test("I2: confirms at the exit only the input of clients that are not here", () => {
+    const { hop } = joined();
+    join(hop.bridge.session, "direct");
+    hop.exited({ code: 0 });
+    expect(hop.toRelay.map((frame) => String(frame)).filter((frame) => frame.includes("stdin_ack"))).toEqual([]);
   });
 });
 
@@ -223,6 +365,20 @@ describe("H20a, X8: a stop", () => {
     // It has heard of it in the greeting.
     bell.park(parked(60), 20_000);
     expect(bell.nextMs(SILENT)).toBe(NEVER);
+  });
+
+  test("is not the end, nor output: that end is told at once on each parking, output after the pause", () => {
+    const bell = new WakeupSchedule();
+    const [written, ended] = [
+      { endOffset: 8, hasEnded: false },
+      { endOffset: 8, hasEnded: true },
+    ];
+    for (const ms of [1_000, 20_000]) {
+      bell.park(parked(60), ms);
+      expect([bell.nextMs(written), bell.nextMs(ended)]).toEqual([ms + 5_000, ms]);
+      bell.called(ended, ms);
+      expect(bell.nextMs(ended)).toBe(ms + 5_000);
+    }
   });
 
   test("is nothing to an object without clients, nor to one that is here", () => {

@@ -1,8 +1,16 @@
 // One client's WebSocket on the server's side: the order of its life, and what each dialect is told and may say.
 
 import { describe, expect, test, vi } from "vitest";
-import { type Frame, MAX_STDIN_FRAME_BYTES, PLAIN, SILENCE_MS } from "../../src/index.ts";
-import { bytes, join, output, rig, takeAll } from "../support/fixtures.ts";
+import {
+  DEFAULT_BUDGET,
+  type Frame,
+  MAX_STDIN_FRAME_BYTES,
+  PLAIN,
+  ServerConnection,
+  SILENCE_MS,
+  STDIO,
+} from "../../src/index.ts";
+import { bytes, join, output, relayRig, rig, takeAll } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
 const MIB = 1024 * 1024;
@@ -48,6 +56,44 @@ describe("before the session is there", () => {
     expect([taken, one.closed?.[0]]).toEqual([[1, 1, 0], 1008]);
     expect(other.hear('{"type":"kill"}', 300_000)).toBeLessThan(300_000);
     expect(other.closed?.[0]).toBe(1008);
+  });
+
+  test("F2: of a stdio.v1 client's messages 256 KiB wait, each counted with 16 bytes more", () => {
+    const frame = (length: number) => {
+      const [head, tail] = ['{"type":"auth","token":"', '"}'];
+      return head + "t".repeat(length - head.length - tail.length) + tail;
+    };
+    const one = speaking(rig());
+    expect(one.hear(frame(16_368), 16)).toBe(16);
+    expect([one.connection.earlyBytes, one.closed, one.hear(frame(100))]).toEqual([262_144, undefined, 0]);
+    expect(one.closed).toEqual([1008, "too much came before the session was ready"]);
+  });
+
+  test("L4: of a plain client's input 4 MiB and 256 KiB wait, and 16 MiB of all clients of the session", () => {
+    const closed = (bytes: number, shared = 0) => {
+      const closes: number[] = [];
+      const socket = { send: () => undefined, close: (code: number) => void closes.push(code), isWritable: () => true };
+      const connection = new ServerConnection(PLAIN, socket, 0, { earlyBytes: () => shared });
+      for (const length of [4 * MIB, bytes - 4 * MIB - 32]) connection.receive(new Uint8Array(length), 0);
+      return closes;
+    };
+    const most = 4 * MIB + 262_144;
+    expect([closed(most), closed(most + 1)]).toEqual([[], [1008]]);
+    expect([closed(most, 16 * MIB), closed(most, 16 * MIB + 1)]).toEqual([[], [1008]]);
+  });
+
+  test("C3: what is forbidden closes it with its code", () => {
+    const one = speaking(rig());
+    one.hear("{");
+    expect([one.types(), one.closed?.[0]]).toEqual([["bye"], 1008]);
+  });
+
+  test("R10: one that has closed meanwhile is not attached", () => {
+    const at = rig();
+    const one = speaking(at);
+    one.connection.closed(1006);
+    one.attach();
+    expect([one.sent, at.session.client("a")]).toEqual([[], undefined]);
   });
 
   test("A1: a refusal is told with its code, and nothing follows", () => {
@@ -152,6 +198,26 @@ describe("the end of a connection", () => {
     expect(phaseAfter(1006, false)).toBe("absent");
   });
 
+  test("R8: its place is kept for 30 s; where the page has put it aside (4001), for 3 s", () => {
+    const keptFor = (code: number) => {
+      const at = rig();
+      const one = speaking(at).attach();
+      one.say({ type: "ack", offset: 0 });
+      one.connection.closed(code);
+      return (at.session.nextTickMs ?? 0) - at.clock.ms;
+    };
+    expect([1001, 1006, 4001].map(keptFor)).toEqual([30_000, 30_000, 3_000]);
+  });
+
+  test("what the session still reports of its input after the end counts as no activity", () => {
+    const { connection } = speaking(rig()).attach();
+    connection.typed(1, true, 0);
+    expect(connection.activity).toBe(1);
+    connection.bye(4401, "late", "never");
+    connection.typed(1, true, 0);
+    expect(connection.activity).toBe(1);
+  });
+
   test("R10: what an older connection still brings after it was replaced counts for nothing", () => {
     const at = rig();
     const older = speaking(at).attach();
@@ -200,6 +266,70 @@ describe("the end of a connection", () => {
     const one = speaking(rig(), { dialect: PLAIN }).attach();
     one.connection.bye(4400, "€".repeat(100), "never");
     expect([one.types(), one.closed]).toEqual([["hello"], [4400, "€".repeat(41)]]);
+  });
+});
+
+test("L10c: what a driver had on its way when it lost the keyboard costs nothing, in any dialect", () => {
+  for (const dialect of [STDIO, PLAIN]) {
+    const at = rig({ mode: "exclusive" });
+    const one = speaking(at, { dialect, limits: { ...DEFAULT_BUDGET, refusedBurstBytes: 1 } }).attach();
+    join(at.session, "b");
+    one.hear(bytes("mine"));
+    at.session.setHolder("b");
+    expect([one.hear(bytes("late"), 2), one.closes]).toEqual([2, []]);
+  }
+});
+
+describe("H20: a connection of a session that is to sleep", () => {
+  const LIVE = { tty: true, delivery: "live" } as const;
+  const kept = { state: undefined, stdinOffset: 0, mayType: false };
+
+  test("is kept once its replay is over, in any dialect, with its place in the input", () => {
+    const at = rig(LIVE);
+    output(at, "replay");
+    const one = speaking(at, { delivery: "live" });
+    one.socket.isStuffed = true;
+    const seen: unknown[] = [one.connection.parked];
+    one.attach();
+    seen.push(one.connection.parked);
+    one.socket.isStuffed = false;
+    one.connection.drained();
+    seen.push(one.connection.parked);
+    one.hear(bytes("ls"));
+    expect([...seen, one.connection.parked]).toMatchObject([
+      ...[undefined, undefined, kept],
+      { stdinOffset: 2, mayType: true },
+    ]);
+  });
+
+  test("is not kept while it is paused, nor within a sequence or a character", () => {
+    const at = rig(LIVE);
+    const one = speaking(at, { dialect: PLAIN, delivery: "live" });
+    const seen: unknown[] = [one.connection.parked];
+    one.attach();
+    for (const piece of ["\x1b[", "m"]) {
+      seen.push(one.connection.parked);
+      output(at, piece);
+    }
+    seen.push(one.connection.parked);
+    one.connection.isPaused = true;
+    expect([...seen, one.connection.parked].map((parked) => parked !== undefined)).toEqual([
+      ...[false, true, false, true, false],
+    ]);
+  });
+
+  test("goes on with its client's input where it was", () => {
+    const at = relayRig(LIVE);
+    const { client } = join(at.session, "a", { delivery: "live" });
+    at.session.stdin(client, bytes("ls"));
+    const one = speaking(at);
+    one.connection.resume(
+      { ...kept, stdinOffset: 2 },
+      { tty: true, offset: 0, me: "a", answerer: at.session.answerer },
+    );
+    one.connection.resumed(at.session, client);
+    one.hear(bytes("\n"));
+    expect([one.connection.client, client.input.received, one.closes]).toEqual([client, 3, []]);
   });
 });
 
