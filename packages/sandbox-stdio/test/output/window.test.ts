@@ -287,6 +287,24 @@ describe("counting", () => {
     expect(times).toEqual([10, 10]);
   });
 
+  test("small runs sent together count as one beyond 128 runs and 4 KiB in flight, and not before", () => {
+    const runs = (count: number, bytes: number) => Array.from({ length: count }, (_, i) => (i + 1) * bytes);
+    const measured = (ends: readonly number[], ...acks: number[]) => {
+      let count = 0;
+      const observer = { acknowledged: () => void count++, gap: () => undefined };
+      const window = new Window(0, undefined, "driver", observer);
+      for (const end of ends) window.sent(end, 0);
+      for (const offset of acks) window.ack(offset, 10);
+      return count;
+    };
+    expect([
+      measured(runs(129, 100), 12_700, 12_800),
+      measured([...runs(129, 31), 4_096], 3_968, 3_999),
+      // The last two are one.
+      measured(runs(130, 100), 12_800, 12_900),
+    ]).toEqual([2, 2, 1]);
+  });
+
   test("nothing waits for a client that has missed output, until 10 s after it acknowledged past the gap", () => {
     const window = new Window(0);
     const keepsUp = (sent: number, sentMs: number, ...atMs: number[]) => {

@@ -392,6 +392,16 @@ describe("K4: the size of the PTY", () => {
     expect(sizes().slice(4)).toEqual(["40x80"]);
   });
 
+  test("K4a: what a client used before it was a person's does not count among that person's windows", () => {
+    const at = rig(PTY);
+    const desk = join(at.session, "desk", { person: "ann" });
+    at.session.command(desk.client, { type: "resize", cols: 200, rows: 60 });
+    const other = join(at.session, "other");
+    at.session.command(other.client, { type: "resize", cols: 40, rows: 80 });
+    join(at.session, "other", { person: "ann", isResume: true });
+    expect(size(at)).toEqual(["200x60", "40x60", "200x60"]);
+  });
+
   test("is the holder's in an exclusive session, and changes with the keyboard", () => {
     const at = rig({ ...PTY, mode: "exclusive" });
     const a = join(at.session, "a", { size: { cols: 100, rows: 40 } });
