@@ -158,7 +158,7 @@ describe("when things change", () => {
   });
 });
 
-describe("W2: from one round to the next", () => {
+describe("W5: from one round to the next", () => {
   const [LEAST_MS, PART_BYTES] = [100, 65_536];
 
   /** Rounds of two acknowledgements, each of which comes so long after the least round trip. @returns The window after a round. */

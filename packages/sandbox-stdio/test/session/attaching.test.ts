@@ -84,7 +84,7 @@ describe("what is sent first", () => {
     expect(join(at.session, "a", { isResume: true, offset: 2 }).peer.of("exit")).toEqual([exit]);
   });
 
-  test("H14: a lossless driver of a nearly full log is greeted when the bridge holds the process, after 2 s, or at the end", () => {
+  test("H12: a lossless driver of a nearly full log is greeted after 2 s, or when the process is lost", () => {
     const at = relayRig();
     output(at, new Uint8Array(600_000));
     const held = join(at.session, "a", { offset: 0 });
@@ -256,13 +256,13 @@ describe("who is here", () => {
     expect(refusalOf(at.session, "a", { isResume: true })).toBeUndefined();
   });
 
-  test("I3b: a creator that never took part was none: the next driver is", () => {
+  test("K2b: a creator that never took part was none: the next driver is", () => {
     const { session } = rig();
     session.leave(join(session, "a").client);
     expect(join(session, "b").peer.hello.creator).toBe(true);
   });
 
-  test("R8: of ids that have gone the newest 256 are remembered", () => {
+  test("L6: of ids that have gone the newest 256 are remembered", () => {
     const { session } = relayRig();
     session.noteGone("a");
     for (let i = 1; i < 256; i += 1) session.noteGone(`c${i}`);
@@ -458,7 +458,7 @@ describe("clients of the session object, at the bridge", () => {
       { tell: () => undefined },
     );
 
-  test("L6: of programs that write 64 are known, and one that is known may come again", () => {
+  test("of programs that write 64 are known, and one that is known may come again", () => {
     const at = rig(PTY);
     const program = { kind: "program", name: "" } as const;
     const isKnown = Array.from({ length: 64 }, (_, i) => attachRemote(at, `p${i}`, program).ok);

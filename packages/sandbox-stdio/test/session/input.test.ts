@@ -130,7 +130,7 @@ describe("input", () => {
     expect(told()).toEqual([100, 65_536, 131_072, 131_079]);
   });
 
-  test("X3: what is taken is acknowledged before the exit is told", () => {
+  test("I10: what is taken is acknowledged before the exit is told", () => {
     const at = rig();
     const { client, peer } = join(at.session, "a");
     at.session.stdin(client, bytes("abc"), 0);

@@ -25,7 +25,7 @@ describe("readers", () => {
     expect(at.session.shouldHold).toBe(false);
   });
 
-  test("a client that says again what it has said makes no progress, and is closed as one that says nothing", () => {
+  test("W11: a client that says again what it has said makes no progress, and is closed as one that says nothing", () => {
     const at = rig();
     const { client, peer } = join(at.session, "a");
     for (let i = 0; i < 2; i += 1) output(at, FRAME);
