@@ -169,16 +169,12 @@ export class InputQueue {
   takeUpTo(offset: number): void {
     // Only the other side holds input before the oldest entry.
     this.#taken = Math.max(this.#taken, Math.min(offset, this.#entries[0]?.start ?? offset));
-    while (this.#entries.length > 0 && this.#taken < offset) {
-      const oldest = this.#entries[0];
-      if (oldest === undefined) break;
+    for (let oldest = this.#entries[0]; oldest !== undefined && this.#taken < offset; oldest = this.#entries[0]) {
       if (oldest.kind === "bytes") {
         const { length } = oldest.bytes;
         const count = Math.min(offset - this.#taken, length);
         this.take(count);
         if (count === length) release(oldest.bytes);
-      } else if (oldest.kind === "eof") {
-        this.takeEof();
       } else {
         this.#taken = Math.min(offset, oldest.end);
         if (this.#taken < oldest.end) break;

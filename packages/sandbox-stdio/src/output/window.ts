@@ -158,8 +158,7 @@ export class Window implements Flow {
       this.#flights[this.#flights.length - 1] = { ...last, end };
       return;
     }
-    const isClear = last === undefined || last.end <= this.#acked;
-    this.#flights.push({ end, sentAt: nowMs, isClear });
+    this.#flights.push({ end, sentAt: nowMs, isClear: last === undefined });
     if (this.#flights.length > 1024) this.#flights.splice(0, 512);
   }
 

@@ -11,8 +11,9 @@ import {
   RESUME_GRACE_MS,
   release,
 } from "../../src/index.ts";
+import { InputFeed } from "../../src/input/feed.ts";
 import type { SessionCore } from "../../src/session/session-core.ts";
-import { bytes, InnerRig, pass, type Rig, rig, takeAll } from "../support/fixtures.ts";
+import { bytes, InnerRig, join, pass, type Rig, rig, takeAll, text } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
 const MIB = 1024 * 1024;
@@ -41,6 +42,24 @@ function takePieces({ session }: Pick<Rig, "session">, client: ClientRecord, mos
   }
   return pieces;
 }
+
+test("L4: small pieces are gathered between messages and long pieces, and come out in their order", () => {
+  const feed = new InputFeed();
+  const pieces = ["a", "b", "", "x".repeat(40_000), "c", "y".repeat(16_384), "z".repeat(16_384), "d"];
+  for (const piece of pieces)
+    expect(piece === "" ? feed.pushMessage({ type: "request_stdin" }) : feed.push(bytes(piece))).toBe(true);
+  expect(feed.bytes).toBe(72_772);
+  const came: string[] = [];
+  for (let next = feed.shift(); next !== undefined; next = feed.shift()) {
+    came.push(next.kind === "message" ? next.message.type : text(next.bytes));
+  }
+  const [long, half] = ["x".repeat(40_000), 16_384];
+  expect(came).toEqual(["ab", "request_stdin", long, `c${"y".repeat(half)}`, `${"z".repeat(half)}d`]);
+  expect([feed.bytes, feed.isEmpty]).toEqual([0, true]);
+  // Messages that were handed on make room for others.
+  const isTaken = Array.from({ length: 300 }, () => feed.pushMessage({ type: "eof" }) && feed.shift() !== undefined);
+  expect(isTaken).not.toContain(false);
+});
 
 describe("L4: a frame of 4 MiB", () => {
   test("is taken in as the process takes it, every byte once and in order, and no more waits there than of other input", () => {
@@ -112,6 +131,20 @@ describe("L4: what waits is bounded", () => {
     expect(closes).toEqual([[1008, "more than 4194304 bytes of input wait"]]);
   });
 
+  test("beyond 16 MiB of all clients together each may have its 256 KiB, and no byte more", () => {
+    const at = rig();
+    const long = new Uint8Array(4 * MIB);
+    for (const id of "bcde") at.session.feed(join(at.session, id, { acknowledges: false }).client, long);
+    const { hear, client, closes } = typing(at);
+    // Those on their way to the process do not count.
+    for (let id = 0; id < 4; id += 1) typing(at, PLAIN, `more${id}`).hear(new Uint8Array(MAX_UNACKED_INPUT_BYTES), 2);
+    while (client.input.queuedBytes < MAX_UNACKED_INPUT_BYTES) hear(new Uint8Array(65_536));
+    hear(new Uint8Array(MAX_UNACKED_INPUT_BYTES));
+    expect([client.feed.bytes, closes]).toEqual([MAX_UNACKED_INPUT_BYTES, []]);
+    hear(new Uint8Array(1));
+    expect(closes).toEqual([[1008, "more than 16777216 bytes of this session's input wait"]]);
+  });
+
   test("single bytes that wait cost about what they are, and messages between them are few", () => {
     const { hear, client, closes } = typing(rig());
     hear(new Uint8Array(MIB));
@@ -150,6 +183,22 @@ describe("L4: a client that closes while its input waits", () => {
     expect(at.session.presentCount).toBe(1);
     pass(at, 1);
     expect([at.session.presentCount, client.feed.bytes]).toEqual([0, 0]);
+  });
+
+  test("and can be resumed has left once it said so and all is taken in, is here if not, and keeps nothing if it vanishes", () => {
+    const waiting = (id: string) => {
+      const at = rig();
+      const { client } = join(at.session, id, { acknowledges: false });
+      at.session.feed(client, new Uint8Array(400_000));
+      return { at, client, phase: () => client.presence.phase };
+    };
+    const [left, gone, vanished] = [waiting("a"), waiting("b"), waiting("c")];
+    left.at.session.disconnect(left.client, "left");
+    gone.at.session.disconnect(gone.client, "vanished");
+    for (const { at, client } of [left, gone]) takePieces(at, client);
+    vanished.at.session.vanish(vanished.client);
+    expect([left.phase(), gone.phase(), vanished.phase()]).toEqual(["gone", "vanished", "vanished"]);
+    expect(vanished.client.feed.bytes).toBe(0);
   });
 
   test("because its access was revoked types nothing more", () => {

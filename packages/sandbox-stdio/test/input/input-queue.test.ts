@@ -96,6 +96,20 @@ describe("the process's side", () => {
     expect(drain(queue)).toBe("xab");
   });
 
+  test("L5: pieces are gathered up to 4 KiB", () => {
+    const queue = new InputQueue("process");
+    for (const [offset, length] of [
+      [0, 4_095],
+      [4_095, 1],
+      [4_096, 1],
+    ] as const)
+      queue.push(offset, new Uint8Array(length));
+    expect(queue.entries.map(({ start, end }) => [start, end])).toEqual([
+      [0, 4_096],
+      [4_096, 4_097],
+    ]);
+  });
+
   test("what is taken out of turn is our own fault and throws", () => {
     const queue = new InputQueue("process");
     expect(() => queue.take(1)).toThrow(RangeError);
@@ -136,6 +150,14 @@ describe("the relay's side", () => {
     expect(waiting).toEqual([...again.subarray(40_001)]);
     queue.takeUpTo(90_000);
     expect([second.length, again.length, queue.entries]).toEqual([0, 0, []]);
+  });
+
+  test("short memory is given back to nobody: other pieces may share it", () => {
+    const message = bytes("abcdef");
+    const queue = new InputQueue("relay");
+    queue.push(0, message.subarray(0, 3));
+    queue.takeUpTo(3);
+    expect(text(message)).toBe("abcdef");
   });
 
   test("I7, L5: refused bytes wait for the other side to count them too, as one piece", () => {

@@ -73,6 +73,12 @@ describe("what is held", () => {
     expect(readFrom(log, 0)).toEqual(written);
   });
 
+  test("memory is no more than what is held needs, wherever the log begins, nor than its capacity", () => {
+    const log = new OutputLog(SIZE, 4096, 2 ** 40);
+    const ringBytes = (length: number) => log.reserve(length).buffer.byteLength;
+    expect([ringBytes(512), ringBytes(513), ringBytes(65_536)]).toEqual([512, 1024, 4096]);
+  });
+
   test("a chunk longer than the log leaves its own end", () => {
     const log = new OutputLog(SIZE, 4096);
     const chunk = Uint8Array.from({ length: 300_000 }, (_, i) => 97 + (i % 26));
@@ -173,6 +179,14 @@ describe("sizes", () => {
     }
     expect(log.sizeAt(3_000)).toEqual({ cols: 1000, rows: 500 });
     expect(log.sizeAt(2_500)).toEqual({ cols: 500, rows: 500 });
+    expect([log.changes.length, log.changes[0]?.offset]).toEqual([1_024, 1_977]);
+  });
+
+  test("O3: of changes that were stored only those within the log are restored", () => {
+    const log = new OutputLog(SIZE, 4096, 10);
+    log.append(bytes("abc"), 1);
+    log.restoreChanges([9, 10, 13, 14].map((offset) => ({ offset, cols: 90, rows: 30 })));
+    expect(log.changes.map(({ offset }) => offset)).toEqual([10, 13]);
   });
 });
 

@@ -58,6 +58,20 @@ describe("order", () => {
     expect(peer.told).toEqual([{ type: "resize", cols: 90, rows: 30, offset: 0 }]);
   });
 
+  test("O3: a change to the size that the reader has is told too, where it was made", () => {
+    const { log, peer, reader, come } = reading(open());
+    come("ab");
+    log.markSize(SIZE.cols, SIZE.rows);
+    reader.pump(0, undefined);
+    expect(peer.of("resize")).toEqual([{ type: "resize", ...SIZE, offset: 2 }]);
+  });
+
+  test("X7: a process that is lost has no exit", () => {
+    const { peer, reader, come } = reading(open());
+    come("ab");
+    expect([reader.pump(0, "lost"), reader.hasExited, peer.told]).toEqual([true, true, [[1, "ab"]]]);
+  });
+
   test("O6: after a gap the size is told if it changed within it", () => {
     const { log, peer, come } = reading(open(), { logBytes: 4096 });
     log.append(bytes("ab"), 1);
@@ -257,6 +271,24 @@ describe("how much", () => {
     expect(cursor).toBeLessThan(PLAIN_RATE * 1.11);
   });
 
+  test("W10: it waits for room for 8 KiB, not for a frame of full length", () => {
+    const { log, flow, reader } = reading(new RatedFlow(0, 0, 100_000));
+    log.append(new Uint8Array(200_000), 1);
+    const reached = [0, 81, 82].map((ms) => {
+      reader.pump(ms, undefined);
+      return reader.cursor;
+    });
+    expect(reached).toEqual([MAX_FRAME_BYTES, MAX_FRAME_BYTES, 65_536 + 8_200]);
+    // It can't acknowledge: nothing says that it keeps up, and nothing is freed.
+    expect([flow.ack(), flow.keepsUp()]).toEqual([false, false]);
+  });
+
+  test("W13: a screen counts against the window of its reader", () => {
+    const { flow, reader } = reading(new Window(0));
+    reader.showScreen({ offset: 0, ...SIZE, isExact: true, frame: new Uint8Array(1_001) });
+    expect(flow.inFlight(reader.cursor)).toBe(1_000);
+  });
+
   test("W10: at a low rate too it has room for a frame and for a screen some time, and no more than its rate", () => {
     const rate = 10_000;
     const flow = new RatedFlow(0, 0, rate);
@@ -295,5 +327,12 @@ describe("frames", () => {
     expect(one.frame(2, 2, 1)).toEqual(frame("cd"));
     expect(two.frame(0, 2, 1)).toEqual(frame("xy"));
     expect(one.frame(0, 2, 1)).toEqual(frame("ab"));
+  });
+
+  test("with memory used again, readers share a frame as well, and all logs one buffer", () => {
+    const [one, two] = [source(true), source(true, "xy")];
+    const first = one.frame(0, 3, 1);
+    expect(one.frame(0, 3, 1)).toBe(first);
+    expect(two.frame(0, 2, 1).buffer).toBe(first.buffer);
   });
 });

@@ -57,7 +57,8 @@ describe("W8: the pace is set by", () => {
   });
 
   test("the same one, whoever came first, where two stand at the same place", () => {
-    expect(findFlowLeader([client("a"), client("b")], "", "live")?.id).toBe("a");
+    for (const delivery of ["live", "lossless"] as const)
+      expect(findFlowLeader([client("a", { delivery }), client("b", { delivery })], "", "live")?.id).toBe("a");
   });
 });
 

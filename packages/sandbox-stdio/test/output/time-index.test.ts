@@ -36,7 +36,18 @@ test("D2a: a process that prints for weeks has a bounded index, whose step grows
   expect(index.marks[0]).toEqual([0, 0]);
   expect(offsetSince(index, 50_000_000, 100_000)).toBeLessThanOrEqual(50_000);
   expect(offsetSince(index, 50_000_000, 100_000)).toBeGreaterThan(50_000 - 129);
+  expect(index.lastMs).toBe(99_999_000);
   expect([offsetSince(index, -1, 100_000), offsetSince(index, 200_000_000, 100_000)]).toEqual([0, 100_000]);
+});
+
+test("D2a: what a mark stands for came within a step of it", () => {
+  const index = new TimeIndex();
+  index.note(0, 5_000);
+  index.note(10, 5_999);
+  index.note(20, 6_000);
+  expect([5_000, 5_999, 6_000, 6_999, 7_000].map((ms) => offsetSince(index, ms, 30))).toEqual([0, 0, 20, 20, 30]);
+  const gap = { marks: [[0, 5_000] as const, [20, 9_000] as const], stepMs: 1_000 };
+  expect([5_999, 6_000].map((ms) => offsetSince(gap, ms, 30))).toEqual([0, 20]);
 });
 
 test("D2a: what a bridge says of times may be anything", () => {

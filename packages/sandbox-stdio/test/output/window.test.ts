@@ -158,6 +158,81 @@ describe("when things change", () => {
   });
 });
 
+describe("W5: from one round to the next", () => {
+  const [LEAST_MS, PART_BYTES] = [100, 65_536];
+
+  /** Rounds of two acknowledgements, each of which comes so long after the least round trip. @returns The window after a round. */
+  function rounds() {
+    const window = new Window(0, 1 << 30, "driver", undefined, 2 * PART_BYTES);
+    let [start, sentMs] = [0, 0];
+    const send = (from: number, nowMs: number) => {
+      for (const parts of [1, 2]) window.sent(from + parts * PART_BYTES, nowMs);
+      window.noteFull();
+    };
+    send(0, 0);
+    return (firstMs: number, secondMs: number): number => {
+      const [middle, end, fromMs] = [start + PART_BYTES, start + 2 * PART_BYTES, sentMs + LEAST_MS];
+      window.ack(middle, fromMs + firstMs);
+      [start, sentMs] = [end, fromMs + secondMs];
+      // The next round is in flight before this one ends.
+      send(end, sentMs);
+      window.ack(end, sentMs);
+      return window.bytes / PART_BYTES;
+    };
+  }
+
+  test("a window doubles while its bytes queue for less than 50 ms on average, of its own round alone", () => {
+    const round = rounds();
+    // Every other round still measures the window before.
+    expect([round(0, 60), round(0, 60), round(0, 98)]).toEqual([4, 4, 8]);
+    expect([round(0, 0), round(0, 100)]).toEqual([8, 10]);
+  });
+
+  test("one that grew slowly doubles again after three rounds in which nothing queued", () => {
+    const round = rounds();
+    expect([round(0, 100), round(0, 0)]).toEqual([2.5, 2.5]);
+    const grown = [1, 2, 3].map(() => {
+      const bytes = round(0, 0);
+      round(0, 0);
+      return bytes;
+    });
+    expect(grown).toEqual([3.125, 3.906_25, 7.8125]);
+  });
+
+  test("one whose bytes queue for more than four times the target shrinks at once, and once for what was in flight", () => {
+    const window = new Window(0, undefined, "driver", undefined, 500_000);
+    for (let end = 100_000; end <= 500_000; end += 100_000) window.sent(end, 0);
+    window.ack(100_000, LEAST_MS);
+    window.noteFull();
+    window.sent(600_000, LEAST_MS);
+    window.ack(200_000, 5 * (LEAST_MS + 50) - 50);
+    expect(window.bytes).toBe(500_000);
+    window.ack(300_000, 900);
+    expect(window.bytes).toBe(Math.round((500_000 * (LEAST_MS + 50)) / 900));
+    window.ack(500_000, 1_000);
+    window.ack(600_000, 2_000);
+    expect(window.bytes).toBe(Math.round((500_000 * (LEAST_MS + 50)) / 900));
+  });
+
+  test("one that is full drains after 10 s, until a round trip without a queue is measured", () => {
+    const window = new Window(0, undefined, "driver", undefined, 200_000);
+    window.sent(65_536, 0);
+    window.ack(65_536, LEAST_MS);
+    window.sent(131_072, 9_000);
+    window.sent(196_608, 10_000);
+    window.ack(131_072, 10_050);
+    window.sent(196_708, 10_060);
+    window.noteFull();
+    window.ack(196_608, 10_200);
+    expect([window.room(196_708), window.hasScreenRoom(196_708)]).toEqual([0, false]);
+    window.ack(196_708, 10_300);
+    expect(window.room(196_708)).toBe(MIN_WINDOW_BYTES);
+    window.sent(213_092, 12_000);
+    window.ack(213_092, 12_200);
+    expect(window.room(213_092)).toBe(window.bytes);
+  });
+});
+
 describe("counting", () => {
   test("W1: acknowledgements that cross or repeat change nothing", () => {
     const window = new Window(100);
@@ -212,6 +287,24 @@ describe("counting", () => {
     expect(times).toEqual([10, 10]);
   });
 
+  test("small runs sent together count as one beyond 128 runs and 4 KiB in flight, and not before", () => {
+    const runs = (count: number, bytes: number) => Array.from({ length: count }, (_, i) => (i + 1) * bytes);
+    const measured = (ends: readonly number[], ...acks: number[]) => {
+      let count = 0;
+      const observer = { acknowledged: () => void count++, gap: () => undefined };
+      const window = new Window(0, undefined, "driver", observer);
+      for (const end of ends) window.sent(end, 0);
+      for (const offset of acks) window.ack(offset, 10);
+      return count;
+    };
+    expect([
+      measured(runs(129, 100), 12_700, 12_800),
+      measured([...runs(129, 31), 4_096], 3_968, 3_999),
+      // The last two are one.
+      measured(runs(130, 100), 12_800, 12_900),
+    ]).toEqual([2, 2, 1]);
+  });
+
   test("nothing waits for a client that has missed output, until 10 s after it acknowledged past the gap", () => {
     const window = new Window(0);
     const keepsUp = (sent: number, sentMs: number, ...atMs: number[]) => {
@@ -226,9 +319,33 @@ describe("counting", () => {
     expect(keepsUp(400, 10_000, 10_039, 10_040)).toEqual([false, true]);
   });
 
+  test("a client keeps up for 200 ms and a round trip, and a snapshot that it acknowledges counts as progress", () => {
+    const window = new Window(0);
+    window.sent(65_536, 0);
+    window.ack(65_536, 100);
+    expect([399, 400].map((ms) => window.keepsUp(ms))).toEqual([true, false]);
+    window.drew(65_536, 500);
+    window.ack(65_536, 1_000);
+    expect([1_299, 1_300].map((ms) => window.keepsUp(ms))).toEqual([true, false]);
+    // Nothing new is in this one.
+    window.ack(65_536, 2_000);
+    expect(window.keepsUp(2_001)).toBe(false);
+  });
+
+  test("of more than 1024 runs of bytes in flight the oldest are forgotten", () => {
+    const window = new Window(0);
+    window.sent(1, 0);
+    window.ack(1, 0);
+    for (let i = 2; i <= 1_025; i += 1) window.sent(i, i <= 513 ? 0 : 1_000);
+    expect(window.keepsUp(1_100)).toBe(false);
+    window.sent(1_026, 1_000);
+    expect(window.keepsUp(1_100)).toBe(true);
+  });
+
   test("F5: a frame is at most an eighth of the window, also a viewer's", () => {
     const [driver, viewer] = [new Window(0), new Window(0, undefined, "viewer")];
     expect([driver.bytes, driver.frameBytes, viewer.frameBytes]).toEqual([65_536, 8_192, 8_192]);
+    expect(new Window(0, undefined, "driver", undefined, 100_001).frameBytes).toBe(12_500);
   });
 
   test("a largest window below the first is kept to", () => {

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { WriteSpec } from "../../src/hop/hop-state.ts";
 import { NO_PROGRAMS } from "../../src/hop/program-calls.ts";
 import {
+  type InputRecorder,
   PROGRAM_GRACE_MS,
   type ProgramHost,
   RESUME_GRACE_MS,
@@ -11,7 +12,7 @@ import {
   type WriteOutcome,
 } from "../../src/index.ts";
 import { WriteIds } from "../../src/programs/writers.ts";
-import { bytes, InnerRig, join, output, takeAll } from "../support/fixtures.ts";
+import { bytes, InnerRig, join, output, relayRig, takeAll, text } from "../support/fixtures.ts";
 
 const LIVE = { tty: true, delivery: "live" } as const;
 
@@ -94,6 +95,39 @@ test("K9: what a program types is told to the people that may type, and to nobod
   expect(Object.fromEntries(told)).toEqual({
     ...{ ann: [{ type: "typed", id: "p", text: "ls⏎" }], viewer: [], guest: [], plain: [] },
   });
+});
+
+test("K9, I10: what a program types counts as received and is on record, and a secret is told to nobody", () => {
+  let isSecret = false;
+  const recorded: string[] = [];
+  const recorder: InputRecorder = {
+    input: (_client, _received, _offset, piece) => void recorded.push(text(piece)),
+    paneInput: () => undefined,
+    storedUpTo: () => Number.MAX_SAFE_INTEGER,
+    setSecret: () => true,
+    isSecret: () => isSecret,
+    isBehind: () => false,
+  };
+  const { session, upstream } = relayRig(LIVE, { recorder });
+  const begin = () => session.programs.beginCall({ id: "p", name: "agent", isAdmin: false });
+  const client = begin();
+  // It is attached once, whatever it calls.
+  expect([begin(), upstream.of("attached").length]).toEqual([client, 1]);
+  if (client === undefined) throw new Error("too many programs");
+  const { peer } = join(session, "ann");
+  session.programs.recordWrite(client, 0, bytes("ls"), "typed");
+  isSecret = true;
+  session.programs.recordWrite(client, 2, bytes("password"), "typed");
+  session.programs.recordWrite(client, 10, bytes(""), "typed");
+  expect([client.input.received, recorded]).toEqual([10, ["ls", "password"]]);
+  expect(peer.of("typed").map((one) => one.text)).toEqual(["ls"]);
+});
+
+test("D6: of requests for attention the newest 32 are remembered", () => {
+  const { session } = relayRig(LIVE);
+  for (let offset = 0; offset <= 32; offset += 1) session.attention({ kind: "bell", offset });
+  const offsets = session.programs.attentions.map((one) => one.offset);
+  expect([offsets.length, offsets[0], offsets.at(-1)]).toEqual([32, 1, 32]);
 });
 
 test("a session is attended by a client that is here, or within its grace, and not by a program", () => {

@@ -2,7 +2,20 @@
 
 import { describe, expect, test } from "vitest";
 import { RESUME_GRACE_MS } from "../../src/index.ts";
-import { bytes, type FakePeer, InnerRig, join, joined, output, pass, rig, takeAll } from "../support/fixtures.ts";
+import { isReport, nameAnswerer } from "../../src/session/answerer.ts";
+import {
+  bytes,
+  type FakePeer,
+  InnerRig,
+  join,
+  joined,
+  output,
+  pass,
+  relayRig,
+  request,
+  rig,
+  takeAll,
+} from "../support/fixtures.ts";
 
 const TTY = { tty: true, delivery: "live" } as const;
 const answerers = (peer: FakePeer) => peer.of("answerer").map(({ id, offset }) => `${id} ${offset}`);
@@ -20,6 +33,13 @@ describe("who answers", () => {
     at.session.leave(first.client);
     at.session.leave(second.client);
     expect(answerers(viewer.peer)).toEqual(["a 6", "b 10", " 10"]);
+  });
+
+  test("no program, and no client that says that it does not answer", () => {
+    const at = rig(TTY);
+    join(at.session, "p", { kind: "program" });
+    join(at.session, "q", { answersQueries: false });
+    expect(at.session.answerer.id).toBe("");
   });
 
   test("not one that has vanished, until it is back", () => {
@@ -52,8 +72,23 @@ describe("who answers", () => {
   });
 });
 
+test("after the exit nobody is told of another answerer", () => {
+  const { session } = relayRig(TTY);
+  join(session, "a");
+  const { peer } = join(session, "b");
+  peer.isStuffed = true;
+  session.exited({ code: 0 });
+  session.bridgeHears();
+  expect([session.client("a")?.presence.phase, answerers(peer)]).toEqual(["vanished", []]);
+});
+
 describe("K7: answers in an exclusive session", () => {
   const REPORT = "\x1b[3;4R";
+
+  test("are 4 KiB long at most", () => {
+    const colour = (length: number) => bytes(`\x1b]4;${"f".repeat(length - 5)}\x07`);
+    expect([colour(4_096), colour(4_097)].map(isReport)).toEqual([true, false]);
+  });
 
   test("are taken late from the one that has just handed the keyboard over, for a moment, and keys are not", () => {
     const at = rig({ ...TTY, mode: "exclusive" });
@@ -105,10 +140,16 @@ describe("H13: the bridge answers where the Durable Object has nobody", () => {
     hop.flush();
     expect(peer.of("hello")).toMatchObject([{ answerer: { id: "a", offset: 0 } }]);
     expect(answerers(peer)).toEqual([" 0", "a 4"]);
+    // What it is told once is not told again.
+    hop.server?.answered(4);
+    hop.flush();
+    expect(answerers(peer)).toEqual([" 0", "a 4"]);
     // And the other way about: whoever comes after that was told starts behind it.
     const later = new InnerRig(TTY).connect().flush();
+    const viewer = join(later.session, "v", { role: "viewer" });
     later.server?.answered(9);
     later.flush();
+    expect(answerers(viewer.peer)).toEqual([]);
     expect(join(later.session, "a").peer.of("hello")).toMatchObject([{ answerer: { id: "a", offset: 9 } }]);
   });
 
@@ -125,6 +166,16 @@ describe("H13: the bridge answers where the Durable Object has nobody", () => {
     const told = hop.bridge.upstream.of("answerer").map(String);
     expect(told).toEqual(["answerer,a,0", "answerer,,0", "answerer,b,4"]);
     expect(answerers(peer)).toEqual(["b 4"]);
+  });
+
+  test("before it is told of anybody it goes by who is attached there; where it does not know who is named, it answers from here on", () => {
+    const at = rig(TTY);
+    const remote = { ...request("a"), delivery: "live", acked: 0, windowBytes: 65_536 } as const;
+    at.session.attachRemote(remote, { tell: () => undefined });
+    expect(at.session.answerer).toEqual({ id: "a", offset: 0 });
+    output(at, "123456");
+    nameAnswerer(at.session.state, { id: "stranger", offset: 1 });
+    expect(at.session.answerer).toEqual({ id: "", offset: 6 });
   });
 
   test("while the hop is broken nothing changes at the bridge, and it is told when it is back", () => {

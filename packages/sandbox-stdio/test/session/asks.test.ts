@@ -1,7 +1,7 @@
 // A program asks for a person: who is told, who may take it, when it ends, and that nothing of a secret is on record.
 
 import { describe, expect, test } from "vitest";
-import { ASK_MS, type Ask, type ClientRecord, isSecretFor, openAsk } from "../../src/index.ts";
+import { ASK_MS, type Ask, type ClientRecord, isSecretFor, openAsk, whyAwake } from "../../src/index.ts";
 import { bytes, join, pass, relayRig, rig } from "../support/fixtures.ts";
 
 class Recorder {
@@ -145,6 +145,7 @@ describe("how it ends", () => {
     expect(at.session.keyboard.holder).toBe("a");
     pass(at, 1);
     expect([at.session.keyboard.holder, at.session.state.asks[0]?.answer]).toEqual(["", "expired"]);
+    expect(a.peer.of("stdin_holder").map(({ id }) => id)).toEqual(["a", ""]);
   });
 
   test("K11: with the exit an open ask is no more; one that was answered still says how", () => {
@@ -177,7 +178,10 @@ describe("how it ends", () => {
       if (other === undefined) throw new Error("a writer was not let in");
       expect(at.ask(false, other)).toBe(i <= 50 ? undefined : "too_many_asks");
     }
-    pass(at, 3_600_000);
+    // An hour after its first.
+    pass(at, 3_600_000 - 9_001);
+    expect(at.ask()).toBe("too_many_asks");
+    pass(at, 1);
     expect(at.ask()).toBeUndefined();
   });
 
@@ -187,6 +191,7 @@ describe("how it ends", () => {
     at.ask();
     pass(at, 61_000);
     expect(at.session.keyboard.holder).toBe("p");
+    expect(whyAwake(at.session, at.clock.ms, true)).toBe("a person is asked");
     const a = join(at.session, "a");
     at.session.command(a.client, { type: "decline_ask", id: "q1" });
     pass(at, 61_000);
@@ -195,6 +200,20 @@ describe("how it ends", () => {
 });
 
 describe("a secret", () => {
+  test("K11, K13: of two asks each has its own state, and one of them is secret", () => {
+    const at = asking();
+    const a = join(at.session, "a");
+    const other = at.session.programs.beginCall({ id: "p2", name: "other", isAdmin: false });
+    at.ask(true);
+    at.ask(false, other);
+    expect(isSecretFor(at.session.state, "P")).toBe(true);
+    at.session.command(a.client, { type: "decline_ask", id: "q2" });
+    expect(at.session.state.asks.map(({ id, answer }) => [id, answer])).toEqual([
+      ["q1", undefined],
+      ["q2", "declined"],
+    ]);
+  });
+
   test("K13: what the taker types is secret, and stays so until the taker says otherwise after the end", () => {
     const at = asking();
     const a = join(at.session, "a");

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { type AttachRequest, type ClientRecord, MAX_CLIENTS, RESUME_GRACE_MS } from "../../src/index.ts";
 import type { SessionCore } from "../../src/session/session-core.ts";
-import { TOLD_EXIT_GRACE_MS } from "../../src/wire/constants.ts";
-import { bytes, FakePeer, InnerRig, join, output, pass, request, rig, takeAll } from "../support/fixtures.ts";
+import { LOST_REASON, TOLD_EXIT_GRACE_MS } from "../../src/wire/constants.ts";
+import { bytes, FakePeer, InnerRig, join, output, pass, relayRig, request, rig, takeAll } from "../support/fixtures.ts";
 import { heard, PTY } from "../support/screens.ts";
 
 type Wish = Partial<AttachRequest>;
@@ -40,6 +40,11 @@ describe("what is sent first", () => {
     ]);
     expect([greeted("d", { offset: 5000 })[0], refusalOf(at.session, "e", { offset: 5001 })?.code]).toEqual([
       5000, 4400,
+    ]);
+    // What it received and did not process is in flight only where it goes on from there.
+    const ackedOf = (id: string, wish: Wish) => join(at.session, id, { isResume: true, ...wish }).client.acked;
+    expect([ackedOf("f", { offset: 100, acked: 50 }), ackedOf("g", { offset: 2000, acked: 1000 })]).toEqual([
+      904, 1000,
     ]);
     const pty = rig({ tty: true }, { logBytes: 4096 });
     output(pty, new Uint8Array(5000));
@@ -77,6 +82,31 @@ describe("what is sent first", () => {
     pass(at, 1);
     expect(at.session.isAttended).toBe(false);
     expect(join(at.session, "a", { isResume: true, offset: 2 }).peer.of("exit")).toEqual([exit]);
+  });
+
+  test("H12: a lossless driver of a nearly full log is greeted after 2 s, or when the process is lost", () => {
+    const at = relayRig();
+    output(at, new Uint8Array(600_000));
+    const held = join(at.session, "a", { offset: 0 });
+    pass(at, 1_999);
+    expect([held.peer.told, at.session.nextTickMs]).toEqual([[], at.clock.ms + 1]);
+    pass(at, 1);
+    expect(held.peer.hello.offset).toBe(0);
+    const { peer } = join(at.session, "b", { offset: 0 });
+    expect(peer.told).toEqual([]);
+    at.session.lost(undefined);
+    expect(peer.hello.offset).toBe(0);
+  });
+
+  test("X7: who is there when the process is lost reads to the end, and is told no exit", () => {
+    const at = relayRig();
+    const { peer } = join(at.session, "a");
+    output(at, "last");
+    at.session.lost(undefined);
+    expect([heard(peer), peer.end]).toEqual([
+      ["hello", [1, "last"]],
+      { code: 4404, reason: LOST_REASON, retry: "never" },
+    ]);
   });
 
   test("A13b: the end of output is told behind the last byte, once on each connection, and the exit after it", () => {
@@ -148,6 +178,14 @@ describe("names", () => {
     ]);
   });
 
+  test("L11b: who logs in while it is here gives its person the name that it has", () => {
+    const at = rig();
+    const { client } = join(at.session, "a", { name: "Bob" });
+    at.session.stdin(client, bytes("x"));
+    const again = join(at.session, "a", { name: "Eve", login: "1", isResume: true }).client;
+    expect([again.name, again.personName]).toEqual(["Bob", "Bob"]);
+  });
+
   test("L11b: a window that comes back is its person's, unless somebody took that name while all were away", () => {
     const at = rig();
     const alice = { name: "alice", login: "1" };
@@ -158,6 +196,11 @@ describe("names", () => {
     };
     names("desk", alice);
     names("phone", alice);
+    at.session.leave(at.session.client("desk") as ClientRecord);
+    at.session.vanish(at.session.client("phone") as ClientRecord);
+    // Alone, and with a name of its own for its login.
+    expect(names("phone", { name: "Eve", login: "1", isResume: true })).toEqual(["alice (2)", "alice"]);
+    names("desk", alice);
     for (const client of at.session.clients) at.session.vanish(client);
     expect(names("phone", { ...alice, isResume: true })).toEqual(["alice (2)", "alice"]);
     for (const client of at.session.clients) at.session.vanish(client);
@@ -196,6 +239,45 @@ describe("who is here", () => {
     expect(a.peer.of("leave")).toEqual([{ type: "leave", id: "b" }]);
     join(at.session, "b", { isResume: true });
     expect(a.peer.of("join").length).toBe(2);
+  });
+
+  test("C2: who has left has left once, whatever is heard of its connections, and may come anew", () => {
+    const at = rig();
+    const [a, b] = [join(at.session, "a"), join(at.session, "b")];
+    for (let i = 0; i < 2; i += 1) at.session.leave(a.client);
+    at.session.vanish(a.client);
+    expect([a.client.presence.phase, b.peer.of("leave").length, at.upstream.of("departed").length]).toEqual([
+      ...["gone", 1, 1],
+    ]);
+    expect([refusalOf(at.session, "a", { isResume: true })?.code, refusalOf(at.session, "a")]).toEqual([
+      4404,
+      undefined,
+    ]);
+    expect(refusalOf(at.session, "a", { isResume: true })).toBeUndefined();
+  });
+
+  test("K2b: a creator that never took part was none: the next driver is", () => {
+    const { session } = rig();
+    session.leave(join(session, "a").client);
+    expect(join(session, "b").peer.hello.creator).toBe(true);
+  });
+
+  test("L6: of ids that have gone the newest 256 are remembered", () => {
+    const { session } = relayRig();
+    session.noteGone("a");
+    for (let i = 1; i < 256; i += 1) session.noteGone(`c${i}`);
+    session.noteGone("a");
+    session.noteGone("last");
+    expect([session.gone.size, session.gone.has("a"), session.gone.has("c1")]).toEqual([256, true, false]);
+  });
+
+  test("L6: what a client said that has gone waits for it", () => {
+    const at = rig();
+    const { client } = join(at.session, "a");
+    at.session.stdin(client, bytes("x"));
+    at.session.vanish(client);
+    pass(at, RESUME_GRACE_MS);
+    expect(at.session.client("a")?.input.queuedBytes).toBe(1);
   });
 
   /** Has part in the session, and then no connection. */
@@ -252,13 +334,16 @@ describe("who is here", () => {
     const at = rig();
     const clients = () => [...at.session.clients];
     const waiting = () => clients().reduce((sum, client) => sum + client.input.queuedBytes, 0);
+    let first: ClientRecord | undefined;
     for (let i = 0; i < 40; i += 1) {
       const { client } = join(at.session, `loud${i}`);
+      first ??= client;
       for (let frame = 0; frame < 4; frame += 1) at.session.stdin(client, new Uint8Array(65_536), frame * 65_536);
       at.session.vanish(client);
       pass(at, RESUME_GRACE_MS);
     }
     expect([waiting(), clients().length]).toEqual([4 * 1024 * 1024, 16]);
+    expect([first?.input.entries, first?.input.queuedBytes]).toEqual([[], 0]);
     for (let i = 0; i < 300; i += 1) {
       join(at.session, `quiet${i}`);
       vanish(at.session, `quiet${i}`);
@@ -307,6 +392,16 @@ describe("K4: the size of the PTY", () => {
     expect(sizes().slice(4)).toEqual(["40x80"]);
   });
 
+  test("K4a: what a client used before it was a person's does not count among that person's windows", () => {
+    const at = rig(PTY);
+    const desk = join(at.session, "desk", { person: "ann" });
+    at.session.command(desk.client, { type: "resize", cols: 200, rows: 60 });
+    const other = join(at.session, "other");
+    at.session.command(other.client, { type: "resize", cols: 40, rows: 80 });
+    join(at.session, "other", { person: "ann", isResume: true });
+    expect(size(at)).toEqual(["200x60", "40x60", "200x60"]);
+  });
+
   test("is the holder's in an exclusive session, and changes with the keyboard", () => {
     const at = rig({ ...PTY, mode: "exclusive" });
     const a = join(at.session, "a", { size: { cols: 100, rows: 40 } });
@@ -328,12 +423,79 @@ describe("K4: the size of the PTY", () => {
     expect(size(at)).toEqual(["100x40", "50x40", "100x40"]);
   });
 
+  test("B2c: is what the process says, and told at once, until it has ended", () => {
+    const at = rig({ ...PTY, tellsSize: true });
+    const { peer } = join(at.session, "a");
+    at.session.sized({ cols: 70, rows: 30 });
+    expect(peer.told.slice(1)).toEqual([{ type: "resize", cols: 70, rows: 30, offset: 0 }]);
+    at.session.exited({ code: 0 });
+    at.session.sized({ cols: 90, rows: 30 });
+    expect(at.log.sizeAt(0).cols).toBe(70);
+  });
+
+  test("is kept by the session object with its client", () => {
+    const at = relayRig(PTY);
+    const { client } = join(at.session, "a");
+    at.session.command(client, { type: "resize", cols: 60, rows: 20 });
+    expect([client.size, at.upstream.of("resize")]).toEqual([{ cols: 60, rows: 20 }, [["resize", "a", 60, 20]]]);
+    // Where the output goes on after a break the bridge may say another size, if only of its rows.
+    at.session.continueAt(0, { cols: 80, rows: 50 });
+    expect(at.log.sizeAt(0)).toEqual({ cols: 80, rows: 50 });
+  });
+
   test("pipes have none", () => {
     const at = rig();
     const { client } = join(at.session, "a", { size: { cols: 100, rows: 40 } });
     at.session.command(client, { type: "resize", cols: 10, rows: 10 });
     expect(size(at)).toEqual([]);
   });
+});
+
+describe("clients of the session object, at the bridge", () => {
+  const attachRemote = ({ session }: ReturnType<typeof rig>, id: string, wish: Wish = {}) =>
+    session.attachRemote(
+      { ...request(id, wish), delivery: "live", acked: 0, windowBytes: 65_536 },
+      { tell: () => undefined },
+    );
+
+  test("of programs that write 64 are known, and one that is known may come again", () => {
+    const at = rig(PTY);
+    const program = { kind: "program", name: "" } as const;
+    const isKnown = Array.from({ length: 64 }, (_, i) => attachRemote(at, `p${i}`, program).ok);
+    expect(isKnown).not.toContain(false);
+    expect(attachRemote(at, "p64", program)).toMatchObject({ ok: false, reason: "too many writers" });
+    expect([attachRemote(at, "p0", program).ok, attachRemote(at, "a").ok]).toEqual([true, true]);
+  });
+
+  test("R9: one that has acknowledged has a grace, one that was never heard of has none", () => {
+    const at = rig(PTY);
+    const phases = [true, false].map((acks) => {
+      const result = attachRemote(at, `acks ${acks}`);
+      if (!result.ok) throw new Error(result.reason);
+      if (acks) at.session.remoteAck(result.client, 0, 65_536);
+      at.session.vanish(result.client);
+      return result.client.presence.phase;
+    });
+    expect(phases).toEqual(["vanished", "absent"]);
+  });
+
+  test("H8: a holder that is told again is not announced again", () => {
+    const at = rig(PTY);
+    join(at.session, "a");
+    const { peer } = join(at.session, "b");
+    for (let i = 0; i < 2; i += 1) at.session.setHolder("a");
+    expect(peer.of("stdin_holder")).toEqual([{ type: "stdin_holder", id: "a" }]);
+  });
+});
+
+test("whoever watches is called with each output, and once for its end", () => {
+  const at = relayRig();
+  const calls: boolean[] = [];
+  for (const isKept of [false, true]) at.session.watch(() => void calls.push(isKept), isKept);
+  output(at, "x");
+  expect(calls).toEqual([false, true]);
+  for (let i = 0; i < 2; i += 1) at.session.outputEnded();
+  expect(calls).toEqual([false, true, false, true]);
 });
 
 test("B4: a change of panes is told to the clients of our protocol, and to those that come later", () => {

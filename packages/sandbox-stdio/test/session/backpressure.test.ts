@@ -10,7 +10,9 @@ import {
   MIN_WINDOW_BYTES,
   type RelaySession,
 } from "../../src/index.ts";
-import type { Pressure } from "../../src/session/backpressure.ts";
+import type { OutputLog } from "../../src/output/output-log.ts";
+import { Backpressure, type Pressure } from "../../src/session/backpressure.ts";
+import type { Clients } from "../../src/session/clients.ts";
 import type { InnerCommand } from "../../src/wire/inner-messages.ts";
 import { InnerRig, join, output, pass, type Rig, rig } from "../support/fixtures.ts";
 
@@ -196,4 +198,19 @@ test("W9a: once nobody has to be waited for, each lossless driver of whom less w
   Object.assign(pace, { pressure: "none", effective: real });
   relayAck(hop, a);
   expect(said).toEqual([{ type: "ack", client: "a", ...real(a) }]);
+});
+
+test("W7b, W7c: it is behind beyond half of the log, and waited for again once a fifth of the longest wait is saved up", () => {
+  const leader = {} as ClientRecord;
+  const pressures = (cursor: number, ...atMs: number[]) => {
+    const log = { startOffset: 0, endOffset: 1_000, capacityBytes: 1_000 } as OutputLog;
+    const all = [{ greeted: { reader: { cursor, flow: { keepsUp: () => true } } } }];
+    const backpressure = new Backpressure(log, { all } as unknown as Clients);
+    return atMs.map((ms) => backpressure.update(leader, ms));
+  };
+  expect([500, 499, 251, 250].map((cursor) => pressures(cursor, 0)[0])).toEqual([
+    ...["none", "throttled", "throttled", "waiting"],
+  ]);
+  expect(pressures(250, 0, 249, 250, 699)).toEqual(["waiting", "waiting", "throttled", "throttled"]);
+  expect(pressures(250, 0, 250, 700)).toEqual(["waiting", "throttled", "waiting"]);
 });

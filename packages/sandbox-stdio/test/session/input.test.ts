@@ -130,6 +130,57 @@ describe("input", () => {
     expect(told()).toEqual([100, 65_536, 131_072, 131_079]);
   });
 
+  test("I10: what is taken is acknowledged before the exit is told", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a");
+    at.session.stdin(client, bytes("abc"), 0);
+    at.session.wrote(client, 3);
+    at.session.exited({ code: 0 });
+    expect(peer.told.slice(1)).toEqual([
+      { type: "stdin_ack", offset: 3 },
+      { type: "exit", code: 0, offset: 0 },
+    ]);
+  });
+
+  test("I9: input ends at the offset that is named, or where it stands; at the process once", () => {
+    const at = rig();
+    const { client } = join(at.session, "a");
+    at.session.stdin(client, bytes("abc"), 0);
+    for (let i = 0; i < 2; i += 1) at.session.command(client, { type: "eof", offset: 1 });
+    expect([client.input.eof, at.upstream.of("input").length]).toEqual([1, 2]);
+    at.session.command(client, { type: "eof" });
+    expect(client.input.eof).toBe(3);
+  });
+
+  test("R9: who has done nothing but end its input has a grace", () => {
+    const at = rig();
+    const { client } = join(at.session, "a");
+    at.session.command(client, { type: "eof", offset: 0 });
+    at.session.vanish(client);
+    expect(client.presence.phase).toBe("vanished");
+  });
+
+  test("an empty piece is reported to its connection, a duplicate is not", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a");
+    const typed: [number, boolean][] = [];
+    Object.assign(peer, { typed: (length: number, isAccepted: boolean) => typed.push([length, isAccepted]) });
+    for (const piece of ["ab", "ab", ""]) at.session.stdin(client, bytes(piece), piece === "" ? 2 : 0);
+    expect(typed).toEqual([
+      [2, true],
+      [0, true],
+    ]);
+  });
+
+  test("B9: a pane is resized by whoever may type", () => {
+    const at = rig(EXCLUSIVE);
+    const [a, b] = [join(at.session, "a"), join(at.session, "b")];
+    const order = { type: "resize", pane: "%1", cols: 60, rows: 20 } as const;
+    for (const { client } of [b, a]) at.session.command(client, order);
+    expect(at.upstream.of("pane")).toEqual([["pane", "a", order]]);
+    expect(b.peer.of("error").map(({ code }) => code)).toEqual(["not_stdin_holder"]);
+  });
+
   test("I9: on pipes input is ended by the creator, by the only driver, and by nobody else", () => {
     const at = rig();
     const a = join(at.session, "a");
@@ -203,6 +254,16 @@ describe("limits", () => {
     expect(third).toMatchObject({ ok: false, code: 1013, retry: "after" });
     at.session.stdin(next.client, new Uint8Array(1), 9 * 65_536);
     expect(next.peer.end).toMatchObject({ code: 1008 });
+  });
+
+  test("R6, L4: what an earlier life typed and the process has taken gives the next one no more room", () => {
+    const at = rig();
+    takeAll(at.session, fill(at, 4).client);
+    const { client, peer } = join(at.session, "a", { isResume: true, stdin: "new" });
+    for (let i = 4; i < 9; i += 1) at.session.stdin(client, new Uint8Array(65_536), i * 65_536);
+    expect(peer.end).toBeUndefined();
+    at.session.stdin(client, new Uint8Array(1), 9 * 65_536);
+    expect(peer.end).toEqual(tooMuch(262_144));
   });
 
   test("L5: a flood of ends of input between single bytes closes the client before it costs much", () => {

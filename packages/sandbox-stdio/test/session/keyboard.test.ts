@@ -79,6 +79,17 @@ describe("an exclusive session", () => {
     expect(floor.holder).toBe("a");
   });
 
+  test("it is lent to drivers alone, and a turn is over when it goes to another, not when it stays", () => {
+    const floor = exclusive(driver("a"), driver("b"), viewer("v"));
+    expect([floor.lend("v"), floor.lend("x")]).toEqual([no("viewer"), no("no_such_client")]);
+    const turns = ["a", "a", "b"].map((to) => [floor.grant("a", to).ok, floor.turn]);
+    expect(turns).toEqual([
+      [true, 1],
+      [true, 1],
+      [true, 2],
+    ]);
+  });
+
   test("H7: made again, it goes to nobody who comes where it was held before", () => {
     const held = new Keyboard("exclusive", "a");
     held.join(driver("b"));
@@ -158,6 +169,18 @@ test("K15: a driver that comes back as a viewer has lost the keyboard, a viewer 
   floor.grant("b", "v");
   floor.join(viewer("v"));
   expect([floor.holder, floor.mayDrive("v")]).toEqual(["v", OK]);
+  // Nor has it asked any more once it left.
+  floor.request("b");
+  floor.request("v");
+  floor.leave("v", true);
+  floor.join(viewer("v"));
+  expect(floor.grant("b", "v")).toEqual(no("viewer"));
+  // What a driver took for a program is not a viewer's, nor what a driver held before a restart.
+  floor.lend("b");
+  floor.join(viewer("b"));
+  const restarted = new Keyboard("exclusive", "a");
+  restarted.join(viewer("a"));
+  expect([floor.holder, restarted.holder]).toEqual(["", ""]);
 });
 
 test("K3: a viewer that asked for nothing may do nothing, nor may a driver that does not hold an exclusive keyboard", () => {

@@ -3,8 +3,9 @@
 
 import { describe, expect, test } from "vitest";
 import { PLAIN_STALL_MS, RESUME_GRACE_MS, STALL_MS } from "../../src/index.ts";
+import { addLink } from "../../src/session/output-sender.ts";
 import { UnattendedBudget } from "../../src/session/unattended-budget.ts";
-import { bytes, join, output, pass, type Rig, rig } from "../support/fixtures.ts";
+import { bytes, FakePeer, join, output, pass, type Rig, rig } from "../support/fixtures.ts";
 import { PTY } from "../support/screens.ts";
 
 const FRAME = new Uint8Array(65_536);
@@ -22,6 +23,36 @@ describe("readers", () => {
     expect(at.session.shouldHold).toBe(true);
     at.session.command(client, { type: "ack", offset: 65_536 });
     expect(at.session.shouldHold).toBe(false);
+  });
+
+  test("W11: a client that says again what it has said makes no progress, and is closed as one that says nothing", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a");
+    for (let i = 0; i < 2; i += 1) output(at, FRAME);
+    pass(at, STALL_MS - 1);
+    at.session.command(client, { type: "ack", offset: 0 });
+    expect(peer.end).toBeUndefined();
+    pass(at, 1);
+    expect([peer.end === undefined, client.isAttached]).toEqual([false, false]);
+  });
+
+  test("a client that can't acknowledge and be written to has no connection after 30 s", () => {
+    const at = rig(PTY);
+    const { client, peer } = join(at.session, "p", { acknowledges: false, delivery: "live" });
+    peer.isStuffed = true;
+    output(at, "x");
+    pass(at, PLAIN_STALL_MS - 1);
+    expect(client.isAttached).toBe(true);
+    pass(at, 1);
+    expect([peer.end === undefined, client.isAttached]).toEqual([false, false]);
+  });
+
+  test("W9: that output was sent says nothing of a client that acknowledges", () => {
+    const at = rig();
+    join(at.session, "a");
+    const before = at.upstream.of("acked").length;
+    output(at, "x");
+    expect(at.upstream.of("acked").length).toBe(before);
   });
 
   test("R1: output that a client received and did not process stays, however often its connection breaks", () => {
@@ -242,6 +273,12 @@ describe("W14: a process that nobody reads is slowed", () => {
     clock.ms += 500;
     expect(session.shouldHold).toBe(false);
     output(at, new Uint8Array(1_000));
+    expect(session.shouldHold).toBe(true);
+    // A session object reads.
+    const link = addLink(session.state, log.endOffset, new FakePeer());
+    expect(session.shouldHold).toBe(false);
+    session.state.links.delete(link);
+    output(at, new Uint8Array(20_000));
     expect(session.shouldHold).toBe(true);
     join(session, "a", { delivery: "live", offset: log.endOffset });
     expect([session.shouldHold, session.nextTickMs]).toEqual([false, undefined]);

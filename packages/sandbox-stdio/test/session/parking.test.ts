@@ -54,8 +54,9 @@ describe("H20: a session stays awake", () => {
     const at = relayRig({ delivery: "live" });
     join(at.session, "a", { delivery: "live" });
     const why = () => whyAwake(at.session, at.clock.ms);
+    pass(at, 1_999);
     const seen = [why()];
-    pass(at, 60_000);
+    pass(at, 1);
     expect([...seen, why()]).toEqual(["a late answer is possible", undefined]);
   });
 

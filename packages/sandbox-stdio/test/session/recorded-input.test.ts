@@ -121,6 +121,11 @@ describe("where a record is kept", () => {
     expect([confirmAll(session, client), recorder.given]).toEqual(["xyz", [[2, "xyz", "typed"]]]);
   });
 
+  test("what is stored of a client that nobody knows any more concerns nobody", () => {
+    const { store } = recorded();
+    expect(() => store("stranger", 3)).not.toThrow();
+  });
+
   test("empty input is on no record", () => {
     const { session, recorder } = recorded();
     let records = 0;

@@ -1,8 +1,8 @@
 // Where a client's input is numbered from when it comes back: with what it kept, or in a new life that kept nothing.
 
 import { expect, test } from "vitest";
-import { type AttachRequest, PLAIN } from "../../src/index.ts";
-import { bytes, FakePeer, join, request, rig, takeAll } from "../support/fixtures.ts";
+import { type AttachRequest, PLAIN, RESUME_GRACE_MS } from "../../src/index.ts";
+import { bytes, FakePeer, join, pass, relayRig, request, rig, takeAll } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
 /** A session in which client `a` has had `taken` bytes taken, and `waiting` more wait at a process that does not read. */
@@ -70,4 +70,25 @@ test("R8: a client is refused where it has left, and nowhere else: one that nobo
   expect(unknown.map((result) => result.ok && result.client.greeted?.inputStart)).toEqual([0, 0, 1, 0]);
   session.leave(join(session, "left").client);
   expect(attach("left", { stdin: 0 })).toMatchObject({ ok: false, code: 4404 });
+});
+
+test("H7: what the bridge has taken of a client's input is acknowledged at once when the hop is back", () => {
+  const { session } = relayRig();
+  const { client, peer } = join(session, "a");
+  session.stdin(client, bytes("abc"), 0);
+  session.restore({ id: "a", role: "driver", stdin: 3, acked: 0, isAbsent: false });
+  expect(peer.of("stdin_ack")).toEqual([{ type: "stdin_ack", offset: 3 }]);
+});
+
+test("H7: whom the bridge alone knows has vanished just now, a program is between two calls, and others are gone for longer", () => {
+  const at = relayRig({}, { creator: "a" });
+  const known = { role: "driver", stdin: 0, acked: 0 } as const;
+  at.session.restore({ ...known, id: "a", isAbsent: false });
+  at.session.restore({ ...known, id: "p", kind: "program", isAbsent: false });
+  at.session.restore({ ...known, id: "q", kind: "program", isAbsent: true });
+  const phase = (id: string) => at.session.client(id)?.presence.phase;
+  expect(["a", "p", "q"].map(phase)).toEqual(["vanished", "calling", "absent"]);
+  pass(at, RESUME_GRACE_MS);
+  // It has taken part, in an earlier life of the object.
+  expect([phase("a"), phase("p"), at.session.creator]).toEqual(["absent", "calling", "a"]);
 });

@@ -2,7 +2,7 @@
 // what asking costs the process.
 
 import { describe, expect, test } from "vitest";
-import { MAX_SNAPSHOT_BYTES, OutputLog, PLAIN, STDIO } from "../../src/index.ts";
+import { type ClientRecord, MAX_SNAPSHOT_BYTES, OutputLog, PLAIN, STDIO } from "../../src/index.ts";
 import { FrameSource, OutputReader } from "../../src/output/output-reader.ts";
 import { SNAPSHOT_TIMEOUT_MS } from "../../src/output/snapshot-requests.ts";
 import { Window } from "../../src/output/window.ts";
@@ -115,6 +115,20 @@ describe("a client that waits for its snapshot", () => {
     expect([peer.hello.stdin, peer.of("stdin_ack")]).toEqual([5, []]);
   });
 
+  test("is greeted though the process takes input of its earlier connection meanwhile", () => {
+    const at = flooded();
+    const plain = { acknowledges: false, startsWithScreen: "always" } as const;
+    const { client } = join(at.session, "a", { acknowledges: false });
+    at.session.feed(client, new Uint8Array(1 << 20));
+    at.session.disconnect(client, "vanished");
+    const { peer } = join(at.session, "a", { ...plain, isResume: true });
+    const waiting = client.feed.bytes;
+    at.session.wrote(client, 65_536);
+    expect([waiting - client.feed.bytes, peer.told]).toEqual([65_536, []]);
+    at.answer();
+    expect(peer.hello.offset).toBe(at.log.endOffset);
+  });
+
   test("X1: gets hello, snapshot and exit where the process ends meanwhile", () => {
     const at = flooded();
     const { peer } = join(at.session, "a");
@@ -166,6 +180,20 @@ describe("a client that fell behind", () => {
     at.wake();
     at.answer({ cols: 40, rows: 10 });
     expect(heard(at.peer).slice(-4)).toEqual(["gap", "resize", [3, "screen"], "resize"]);
+  });
+
+  test("O5: asks once more when it can be written to, if it could not when its screen came", () => {
+    const at = behind();
+    at.wake();
+    at.peer.isStuffed = true;
+    at.answer();
+    expect(at.peer.snapshots).toEqual([]);
+    at.peer.isStuffed = false;
+    at.clock.ms += 1_000;
+    at.session.drained(at.session.client("viewer") as ClientRecord);
+    expect(at.asked()).toBe(2);
+    at.answer();
+    expect(at.peer.snapshots).toEqual(["screen"]);
   });
 
   test("O9: all who wait share one request, and get a screen a second", () => {
@@ -222,6 +250,11 @@ describe("the window", () => {
     expect(window.hasScreenRoom(0)).toBe(true);
     window.sent(1, 0);
     expect(window.hasScreenRoom(1)).toBe(false);
+    const wide = new Window(0, undefined, "driver", undefined, 100_000);
+    expect([100_000 - MAX_SNAPSHOT_BYTES, 100_001 - MAX_SNAPSHOT_BYTES].map((at) => wide.hasScreenRoom(at))).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test("O5: without a screen a reader that fell behind goes on with what is held, and says that it may be wrong", () => {

@@ -116,6 +116,7 @@ test("what a session decides is said in order, and asked of its upstream all the
   at.session.command(bob.client, { type: "signal", signal: "SIGINT" });
   output(at, "out");
   at.session.command(bob.client, { type: "ack", offset: 3 });
+  at.session.command(bob.client, { type: "kill" });
   at.session.leave(ann.client);
   expect(lines).toEqual([
     "decides attach client=ann name=ann role=driver delivery=lossless acked=0 received=0",
@@ -128,9 +129,16 @@ test("what a session decides is said in order, and asked of its upstream all the
     "decides holder id=bob",
     "decides answerer id=bob offset=0",
     "decides signal client=bob signal=SIGINT",
+    "decides kill client=bob",
     "decides depart client=ann how=left",
   ]);
   expect(upstream.of("acked").at(-1)).toEqual(["acked", "bob", 3]);
+  expect(upstream.of("attached", "kill", "departed")).toEqual([
+    ["attached", "ann"],
+    ["attached", "bob"],
+    ["kill", "bob"],
+    ["departed", "ann", "left"],
+  ]);
   expect(upstream.of("holder", "signal")).toEqual([
     ["holder", "ann"],
     ["holder", "bob"],
