@@ -1,13 +1,15 @@
 // The dialog of settings, in a real browser: each choice is seen at once, and kept.
 
+import type { BrowserContextOptions } from "playwright-core";
 import { expect, test } from "vitest";
 import type { TerminalPage } from "../browser.ts";
 import { useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
 
-async function settings(): Promise<TerminalPage> {
-  const page = await browser.attached();
+async function settings(options: BrowserContextOptions = {}): Promise<TerminalPage> {
+  const page = await browser.open(undefined, undefined, options);
+  await page.state("attached");
   await page.button("Settings");
   await page.page.getByRole("dialog", { name: "Settings" }).waitFor();
   return page;
@@ -127,7 +129,7 @@ test("what a person chooses is there in their other browsers; what can't be read
 });
 
 test("a choice is kept at once, of a browser that dies, too; the next ones within a second, or when the page goes", async () => {
-  const page = await settings();
+  const page = await settings({ serviceWorkers: "allow" });
   const cursor = page.page.getByRole("combobox", { name: "Cursor" });
   const kept = () => browser.server.preferences?.cursorStyle;
   await cursor.selectOption("bar");

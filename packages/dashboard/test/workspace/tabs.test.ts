@@ -107,7 +107,7 @@ test("equal names are numbered, and are the same on tab, pane, bar, menu and lis
     participants: [{ name: "Ann" }, { name: "Bob" }],
   }));
   await page.button("Sessions");
-  await page.page.getByRole("option").filter({ hasText: "default bash · Ann, Bob attached" }).first().waitFor();
+  await page.page.getByRole("option").filter({ hasText: "default · bash · Ann, Bob attached" }).first().waitFor();
   const listed = page.page.getByRole("option").filter({ hasText: "bash" }).locator(".sbx-palette-name");
   await expect.poll(async () => (await listed.allTextContents()).sort()).toEqual(["src", "src 2", "src 3", "~"]);
   expect(await page.page.locator("main").innerText()).not.toMatch(/web-[a-z1-9]{8}/);
