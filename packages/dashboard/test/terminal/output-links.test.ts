@@ -34,7 +34,8 @@ describe("links", () => {
   }
 
   test("how slow the link to the server is, is said on demand", async () => {
-    const page = await browser.blank();
+    // A key is timed where nothing was put out just before it.
+    const page = await browser.attached();
     const process = browser.server.process("main");
     await page.type("");
     await page.page.keyboard.press("Control+Shift+L");
