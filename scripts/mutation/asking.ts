@@ -1,6 +1,6 @@
 // Asks the tests of a suite about many mutants: starts the process that runs them, gathers what each test found, and goes on without a mutant
 // that brought the process down. Knows no ledger.
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,9 +37,15 @@ const LOOKED_AT_MS = 5_000;
 /** Clock ticks in a second, the unit of /proc. */
 const TICKS = 100;
 
-/** Processor time of the whole process, in seconds. */
-function processorTime(pid: number): number {
+/** The bridge's mutants may signal every process that they see: a namespace has no others. Needs root. */
+const ALONE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
+
+/** Processor time of the process, in seconds, or of the one that it has started in a namespace. */
+function processorTime(parent: number): number {
   try {
+    const [inner] = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").split(" ");
+    const isApart = readFileSync(`/proc/${parent}/comm`, "utf8").trim() === ALONE[0];
+    const pid = isApart ? inner : parent;
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
     return (Number(fields[11]) + Number(fields[12])) / TICKS;
   } catch {
@@ -188,10 +194,10 @@ class Asking {
     if (some.from !== undefined || this.#left.size === this.#question.mutants.length)
       writeFileSync(`${this.#now}.dead`, "");
     const isBun = suite.runtime === "bun";
-    const child = fork(join(ROOT, "scripts/mutation/runner.ts"), [file], {
+    const runtime = isBun ? [...ALONE, join(BIN, "bun"), "--bun"] : [process.execPath];
+    const [program = "", ...args] = [...runtime, join(ROOT, "scripts/mutation/runner.ts"), file];
+    const child = spawn(program, args, {
       cwd: ROOT,
-      execPath: isBun ? join(BIN, "bun") : process.execPath,
-      execArgv: isBun ? ["--bun"] : [],
       // The same runs for each mutant.
       env: { ...process.env, CI: "1", SIM_SEED: "1", SIM_RUNS: "20" },
       stdio: ["ignore", "ignore", "inherit", "ipc"],
