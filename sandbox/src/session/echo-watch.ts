@@ -1,5 +1,5 @@
-// Whether the terminal shows what is typed, as the program has set it: checked when something happens there and once shortly after,
-// which also covers what happens meanwhile, and told at a bounded rate.
+// Whether the terminal shows what is typed, as the program has set it: checked whenever something happens there and once shortly
+// after, and told at a bounded rate.
 
 /** Least time between two messages, and how long after an event the terminal is checked again. */
 const STEP_MS = 50;
@@ -20,7 +20,6 @@ export class EchoWatch {
 
   /** Something has happened at the terminal. Many programs print their prompt first and switch the echo off right after it. */
   look(nowMs: number): void {
-    if (this.nextMs !== undefined && nowMs < this.nextMs) return;
     this.tick(nowMs);
     this.nextMs ??= nowMs + STEP_MS;
   }

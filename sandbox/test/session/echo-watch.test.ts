@@ -25,18 +25,3 @@ test("Echo: a switch right after a prompt is told 50 ms later at the latest, and
   watch.tick(nowMs);
   expect([told.at(-1), watch.nextMs]).toEqual([[1_100, true], undefined]);
 });
-
-test("Echo: much that happens at once is one question, and one 50 ms later", () => {
-  let asked = 0;
-  const watch = new EchoWatch(
-    () => {
-      asked += 1;
-      return true;
-    },
-    () => undefined,
-  );
-  for (let nowMs = 1_000; nowMs < 1_050; nowMs += 1) watch.look(nowMs);
-  expect([asked, watch.nextMs]).toEqual([1, 1_050]);
-  watch.tick(1_050);
-  expect([asked, watch.nextMs]).toEqual([2, undefined]);
-});
