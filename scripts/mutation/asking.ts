@@ -194,6 +194,7 @@ class Asking {
     if (some.from !== undefined || this.#left.size === this.#question.mutants.length)
       writeFileSync(`${this.#now}.dead`, "");
     const isBun = suite.runtime === "bun";
+    if (isBun && process.getuid?.() !== 0) throw new Error("Cannot ask the bridge's mutants: a namespace needs root");
     const runtime = isBun ? [...ALONE, join(BIN, "bun"), "--bun"] : [process.execPath];
     const [program = "", ...args] = [...runtime, join(ROOT, "scripts/mutation/runner.ts"), file];
     const child = spawn(program, args, {

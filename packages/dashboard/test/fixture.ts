@@ -97,7 +97,7 @@ class Frame implements Fixture {
   }
 }
 
-/** Each test has a server and pages of its own. @param flags More for Chromium. */
+/** Each test has its own server and pages. @param flags More for Chromium. */
 export function useBrowser(...flags: string[]): Fixture {
   const frame = new Frame(flags);
   beforeEach(() => frame.start());

@@ -12,7 +12,7 @@ const UNSHARE = "/usr/bin/unshare";
 const NSENTER = "/usr/bin/nsenter";
 const ENV = "/usr/bin/env";
 const MAX_LINKS = 40;
-/** For what hangs: it starts some 20 programs, and a busy machine makes many at once. */
+/** Only for a script that hangs: it starts some 20 programs, and a busy machine makes many namespaces at once. */
 const MAKE_PATIENCE_MS = 60_000;
 
 /**

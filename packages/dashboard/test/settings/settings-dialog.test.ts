@@ -138,7 +138,7 @@ test("a choice is kept at once, of a browser that dies, too; the next ones withi
   await page.page.reload();
   await expect.poll(kept).toBe("underline");
   await page.button("Settings");
-  // Its process dies with the page's, and with it each request that has got no further.
+  // The service worker's process dies with the page's, and with it each request that still waits there.
   const isControlled = () => page.page.evaluate(() => navigator.serviceWorker.controller?.state === "activated");
   await expect.poll(isControlled).toBe(true);
   for (const worker of page.page.context().serviceWorkers())

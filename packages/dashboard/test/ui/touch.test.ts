@@ -41,7 +41,7 @@ async function drag(
 }
 
 test("a finger scrolls the lines that were, and what a program shows in full screen with the keys of a wheel", async () => {
-  // Its lines run on after the finger: no page for other tests.
+  // The terminal scrolls on after the finger has gone, so no other test has this page.
   const page = await browser.open("/?session=fingers&renderer=dom", PHONE, TOUCH);
   await page.state("attached");
   const process = browser.server.process("fingers");

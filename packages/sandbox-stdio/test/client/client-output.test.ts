@@ -160,7 +160,7 @@ describe("what is gone", () => {
     const gap = behind();
     gap.cut();
     gap.say({ type: "resize", cols: 90, rows: 30, offset: 8 });
-    // Of this connection, which has no gap yet.
+    // The size is from this connection, which has no gap yet.
     expect(gap.told("resize").at(-1)).toEqual(["resize", 90, 30, 8]);
     expect(gap.socket().query).toContain("offset=8");
     const first = attached({ offset: 5000, live: 5000 });

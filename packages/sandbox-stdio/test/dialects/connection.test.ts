@@ -112,7 +112,7 @@ test("a dialect hears of each step, and where in the output it is", () => {
   out.message(hello({ tty: false, offset: 5, live: 5 }));
   out.snapshot(encodeFrame(3, bytes("screen")));
   output("abc");
-  // Its offset is that of input.
+  // The message's offset is one of input.
   out.message({ type: "stdin_ack", offset: 1_000 });
   output("d");
   out.message({ type: "gap", from: 9, to: 20 });

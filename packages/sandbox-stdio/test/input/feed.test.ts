@@ -136,7 +136,7 @@ describe("L4: what waits is bounded", () => {
     const long = new Uint8Array(4 * MIB);
     for (const id of "bcde") at.session.feed(join(at.session, id, { acknowledges: false }).client, long);
     const { hear, client, closes } = typing(at);
-    // Those on their way to the process do not count.
+    // Messages on their way to the process do not count.
     for (let id = 0; id < 4; id += 1) typing(at, PLAIN, `more${id}`).hear(new Uint8Array(MAX_UNACKED_INPUT_BYTES), 2);
     while (client.input.queuedBytes < MAX_UNACKED_INPUT_BYTES) hear(new Uint8Array(65_536));
     hear(new Uint8Array(MAX_UNACKED_INPUT_BYTES));

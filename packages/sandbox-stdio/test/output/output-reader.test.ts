@@ -279,7 +279,7 @@ describe("how much", () => {
       return reader.cursor;
     });
     expect(reached).toEqual([MAX_FRAME_BYTES, MAX_FRAME_BYTES, 65_536 + 8_200]);
-    // It can't acknowledge: nothing says that it keeps up, and nothing is freed.
+    // The client can't acknowledge: nothing says that it keeps up, and nothing is freed.
     expect([flow.ack(), flow.keepsUp()]).toEqual([false, false]);
   });
 

@@ -111,7 +111,7 @@ test("K9, I10: what a program types counts as received and is on record, and a s
   const { session, upstream } = relayRig(LIVE, { recorder });
   const begin = () => session.programs.beginCall({ id: "p", name: "agent", isAdmin: false });
   const client = begin();
-  // It is attached once, whatever it calls.
+  // The program is attached once, whatever it calls.
   expect([begin(), upstream.of("attached").length]).toEqual([client, 1]);
   if (client === undefined) throw new Error("too many programs");
   const { peer } = join(session, "ann");

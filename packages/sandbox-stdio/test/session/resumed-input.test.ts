@@ -89,6 +89,6 @@ test("H7: whom the bridge alone knows has vanished just now, a program is betwee
   const phase = (id: string) => at.session.client(id)?.presence.phase;
   expect(["a", "p", "q"].map(phase)).toEqual(["vanished", "calling", "absent"]);
   pass(at, RESUME_GRACE_MS);
-  // It has taken part, in an earlier life of the object.
+  // The client has taken part, in an earlier life of the object.
   expect([phase("a"), phase("p"), at.session.creator]).toEqual(["absent", "calling", "a"]);
 });
