@@ -368,17 +368,21 @@ async function syncPreferences(store: PreferenceStore, { key }: User, local: Sto
   let pause: ReturnType<typeof setTimeout> | undefined;
   let isChanged = false;
   let isUnsaved = false;
-  const send = () => {
+  /** Of two requests, the older could be the last to arrive. */
+  let underWay = 0;
+  const send = async () => {
     const preferences = store.get();
+    isUnsaved = false;
+    underWay += 1;
     // The request outlives the page: a busy or dying browser closes a page without telling it.
-    void callApi("PUT", PREFERENCES_PATH, { preferences }, { keepalive: true }).then(({ ok }) => {
-      if (ok && store.get() === preferences) local?.removeItem(UNSAVED);
-    });
+    const { ok } = await callApi("PUT", PREFERENCES_PATH, { preferences }, { keepalive: true });
+    underWay -= 1;
+    if (ok && underWay === 0 && store.get() === preferences) local?.removeItem(UNSAVED);
+    save();
   };
   const save = () => {
-    if (!isUnsaved) return;
-    isUnsaved = false;
-    send();
+    if (!isUnsaved || pause !== undefined || underWay > 0) return;
+    void send();
     pause = setTimeout(() => {
       pause = undefined;
       save();
@@ -388,11 +392,11 @@ async function syncPreferences(store: PreferenceStore, { key }: User, local: Sto
     isChanged = true;
     isUnsaved = true;
     local?.setItem(UNSAVED, key);
-    if (pause === undefined) save();
+    save();
   };
-  window.addEventListener("pagehide", save);
+  window.addEventListener("pagehide", () => isUnsaved && void send());
   // A page that went before its answer came may have been faster than its request: this browser's are newer.
-  if (local?.getItem(UNSAVED) === key) return send();
+  if (local?.getItem(UNSAVED) === key) return void send();
   const answer = await callApi("GET", PREFERENCES_PATH);
   // Changes made meanwhile are newer.
   if (!answer.ok || isChanged || !isRecord(answer.value) || !isRecord(answer.value.preferences)) return;

@@ -1,6 +1,6 @@
 // The dialog of settings, in a real browser: each choice is seen at once, and kept.
 
-import type { BrowserContextOptions } from "playwright-core";
+import type { BrowserContextOptions, Route } from "playwright-core";
 import { expect, test } from "vitest";
 import type { TerminalPage } from "../browser.ts";
 import { useBrowser } from "../fixture.ts";
@@ -152,7 +152,7 @@ test("a choice is kept at once, of a browser that dies, too; the next ones withi
   await expect.poll(kept).toBe("bar");
 });
 
-test("a choice that did not reach the server is there after a reload, and reaches it then", async () => {
+test("a choice that did not reach the server is there after a reload, reaches it then, and no later one overtakes another", async () => {
   const page = await settings();
   const path = "**/api/preferences";
   await page.page.route(path, (route) => (route.request().method() === "PUT" ? route.abort() : route.continue()));
@@ -163,8 +163,19 @@ test("a choice that did not reach the server is there after a reload, and reache
   await page.state("attached");
   await expect.poll(() => browser.server.preferences?.cursorStyle).toBe("bar");
   await page.button("Settings");
-  expect(await page.page.getByRole("combobox", { name: "Cursor" }).inputValue()).toBe("bar");
+  const cursor = page.page.getByRole("combobox", { name: "Cursor" });
+  expect(await cursor.inputValue()).toBe("bar");
   page.problems.length = 0;
+  await page.page.clock.install();
+  const puts: Route[] = [];
+  await page.page.route(path, (route) => (puts.push(route) === 1 ? undefined : route.continue()));
+  for (const style of ["block", "underline"]) await cursor.selectOption(style);
+  await expect.poll(() => puts.length).toBe(1);
+  await page.page.clock.runFor(2_000);
+  await page.page.evaluate(() => fetch("/icon.svg"));
+  expect(puts.length).toBe(1);
+  await puts[0]?.continue();
+  await expect.poll(() => browser.server.preferences?.cursorStyle).toBe("underline");
 });
 
 test("what is exported in one browser is imported in another", async () => {
