@@ -127,6 +127,14 @@ export class CommandMarks {
     return last !== undefined && last.output === undefined;
   }
 
+  /** The process has ended, and with it the command that ran: nothing else says so. */
+  processEnded(exit: number): void {
+    const text = `D;${exit}`;
+    const outcome = this.#blocks.take(text, () => this.#here(), this.#options.now());
+    if (outcome !== undefined) this.#show(outcome);
+    this.#learn("133", text);
+  }
+
   forgetChosen(): void {
     this.#chosen?.frame?.dispose();
     this.#chosen = undefined;

@@ -177,6 +177,14 @@ export class TerminalTools extends Store<ToolsState> {
     this.#scrolled();
   }
 
+  /** Once all that the process printed is drawn. */
+  processEnded(exit: number): void {
+    this.#terminal.write("", () => {
+      this.commands.processEnded(exit);
+      this.#scrolled();
+    });
+  }
+
   closeSearch(): void {
     this.search.close();
     this.change({ isSearching: false });

@@ -360,8 +360,10 @@ export class TerminalSession {
   }
 
   #stateChanged(client: ClientState): void {
+    this.screen.isConnected = client.phase === "attached";
     if (client.phase !== "attached") {
       this.echo.reset();
+      if (client.phase === "ended" && client.end.kind === "exit") this.tools.processEnded(client.end.code);
       this.#change({ client, loginEndsAtMs: undefined });
       return;
     }

@@ -84,6 +84,9 @@ export class TerminalView {
   /** Resolves once the renderer is chosen, which determines the size of a cell. */
   readonly ready: Promise<void>;
   #isFramed = false;
+  #isConnected = false;
+  /** Whether the window changed while no process could follow it: text keeps a readable size. */
+  #isCut = false;
   /** The scale that fingers chose; undefined: none. */
   #zoom: number | undefined;
   #hasClusters = false;
@@ -175,6 +178,14 @@ export class TerminalView {
     this.#measureSoon();
   }
 
+  /** Whether the process follows the window's size. */
+  set isConnected(isConnected: boolean) {
+    this.#isConnected = isConnected;
+    if (!isConnected || !this.#isCut) return;
+    this.#isCut = false;
+    this.#resized(FRAME_DELAY_MS);
+  }
+
   /** Shows by the cursor, and tells screen readers, that keys go nowhere. */
   set isReadOnly(isReadOnly: boolean) {
     const { textarea } = this.terminal;
@@ -244,6 +255,7 @@ export class TerminalView {
     if (cells === undefined || !Number.isFinite(cells.cols) || !Number.isFinite(cells.rows)) return;
     if (cells.cols === this.#fits?.cols && cells.rows === this.#fits.rows) return;
     this.#fits = { cols: cells.cols, rows: cells.rows };
+    this.#isCut = !this.#isConnected;
     this.#events.fits(this.#fits);
     this.#resized();
   }
@@ -256,11 +268,11 @@ export class TerminalView {
     return { cols: Math.floor((clientWidth - SCROLLBAR_PX) / width), rows: Math.floor(clientHeight / height) };
   }
 
-  #resized(): void {
+  #resized(delayMs = this.#isFramed ? 0 : FRAME_DELAY_MS): void {
     const { cols, rows } = this.terminal;
     clearTimeout(this.#frameTimer);
     if (this.#isSized || (cols === this.#fits?.cols && rows === this.#fits.rows)) this.#setFrame(false);
-    else this.#frameTimer = window.setTimeout(() => this.#setFrame(true), this.#isFramed ? 0 : FRAME_DELAY_MS);
+    else this.#frameTimer = window.setTimeout(() => this.#setFrame(true), delayMs);
     this.#events.changed();
   }
 
@@ -298,10 +310,10 @@ export class TerminalView {
     this.#look.scale = steps(Math.max(MIN_SCALE, needed, Math.min(1, this.#zoom ?? this.#readableScale())));
   }
 
-  /** The least scale that a person with fingers begins with. */
+  /** The least scale that a person begins with: under fingers, or while the connection is lost. */
   #readableScale(): number {
     const { fontSize = READABLE_PX } = this.terminal.options;
-    return matchMedia("(pointer: coarse)").matches ? (READABLE_PX * this.#look.scale) / fontSize : 0;
+    return this.#isCut || matchMedia("(pointer: coarse)").matches ? (READABLE_PX * this.#look.scale) / fontSize : 0;
   }
 
   // ---- Renderer and keys ---------------------------------------------------------------------------------------

@@ -110,6 +110,22 @@ describe("a cut of a page that goes on", () => {
     await expect.poll(() => process.typed).toBe("abcdy");
   });
 
+  test("in a window that gets small meanwhile keeps letters that can be read", async () => {
+    const page = await one.blank();
+    const size = () =>
+      page.page.locator(".xterm-rows").evaluate((rows) => Number.parseFloat(getComputedStyle(rows).fontSize));
+    one.server.isReachable = false;
+    one.server.cut();
+    await page.state("waiting");
+    await page.page.setViewportSize({ width: 360, height: 500 });
+    await page.waitForData("framed", "true");
+    expect(await size()).toBeGreaterThan(10.5);
+    one.server.isReachable = true;
+    await page.waitForData("framed", "false");
+    expect(await size()).toBe(14);
+    await page.page.setViewportSize({ width: 900, height: 500 });
+  });
+
   test("by a session that sleeps waits for a key, which wakes it and is typed; one by the device is over when it is online", async () => {
     const page = await one.blank();
     const process = one.server.process("main");
@@ -208,9 +224,17 @@ describe("the beginning and the end", () => {
     const process = browser.server.process("main");
     for (const connection of process.connections) connection.send({ type: "stopping", seconds: 840 });
     await page.page.getByText("The sandbox stops in 14 min: what still runs then is ended").waitFor();
-    process.print("bye\r\n");
+    process.print(
+      "\x1b]633;P;Cwd=/srv\x07\x1b]133;A\x07$ \x1b]133;B\x07\x1b]633;E;exit 7\x07\x1b]133;C\x07\r\nbye\r\n",
+    );
+    await expect.poll(() => page.page.title()).toBe("exit 7 · main");
+    const mark = page.page.locator(".sbx-command-mark");
+    expect(await mark.getAttribute("data-state")).toBe("running");
     process.exit({ code: 7 });
     await page.state("exited");
+    // The command that ran ended with the process.
+    await expect.poll(() => mark.getAttribute("data-state")).toBe("bad");
+    await expect.poll(() => page.page.title()).toBe("main");
     await page.says("Process exited with code 7");
     expect(await page.data("exit-code")).toBe("7");
     await page.shows("bye");
