@@ -64,7 +64,7 @@ test("during yes the page stays usable, its memory does not grow, and ^C brings 
   // Had it been kept, the output alone would be more.
   expect((await leastHeapBytes()) - early).toBeLessThan(4_000_000);
   // A button is the page's own: it answers in the flood.
-  await tab.button("Reader");
+  await tab.button("Screen reader");
   await tab.page.locator('.sbx-reader[aria-pressed="true"]').waitFor();
   await tab.page.locator(".xterm-helper-textarea").press("Control+C");
   await tab.prompt();

@@ -92,7 +92,7 @@ test("after each dialog, after Reader, and after a paste that asks, the keyboard
     await tab.page.keyboard.type(`echo after-${name}-$((40 + 2))\n`);
     await tab.shows(`after-${name}-42`);
   }
-  await tab.button("Reader");
+  await tab.button("Screen reader");
   await hasKeyboard(tab);
   await tab.page.keyboard.type("echo read-$((40 + 2))\n");
   await tab.shows("read-42");
@@ -194,7 +194,7 @@ atLength("emoji and dictation, which need no key, are typed once, with Reader to
   await tab.run("clear; stty -echo; echo ready; cat");
   await tab.shows("ready");
   for (const reader of ["without", "with"]) {
-    if (reader === "with") await tab.button("Reader");
+    if (reader === "with") await tab.button("Screen reader");
     // Playwright's own way here sets the field's value.
     await tab.page.evaluate(() => document.execCommand("insertText", false, "日本 "));
     await tab.page.keyboard.type(`aB ${reader}`);

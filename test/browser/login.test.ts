@@ -24,7 +24,7 @@ test("the bare address asks for a login, leads to the issuer and back, and there
   await logIn(tab, "alice");
 
   await tab.state("attached");
-  await tab.button("Reader");
+  await tab.button("Screen reader");
   await readOut(tab, /[$#]\s*$/).waitFor();
   const address = new URL(tab.page.url());
   expect([address.origin, [...address.searchParams.keys()]]).toEqual([system.origin, ["session"]]);

@@ -149,7 +149,7 @@ test("in the system's colours what is chosen and pressed has a line, and at 400 
   const { tab } = await browser.shell();
   const { page } = tab;
   await page.emulateMedia({ forcedColors: "active" });
-  const reader = page.getByRole("button", { name: "Reader" });
+  const reader = page.getByRole("button", { name: "Screen reader" });
   await reader.click();
   const outline = (one: Locator) => one.evaluate((element) => getComputedStyle(element).outlineStyle);
   await expect.poll(() => outline(reader)).toBe("dashed");

@@ -3,8 +3,10 @@
 import { useSyncExternalStore } from "react";
 import type { Participants } from "sandbox-stdio/core";
 import type { SessionTarget } from "../connection/session-target.ts";
+import type { Preferences } from "../settings/preferences.ts";
 import { lazily } from "../ui/lazily.ts";
 import { allTargets, paneIdOf } from "../workspace/layout.ts";
+import type { WorkspaceCommand } from "../workspace/layout-keys.ts";
 import type { Page, PageState } from "./page.ts";
 import type { SessionActions } from "./session-actions.ts";
 import type { Run, ShownDialog } from "./use-commands.ts";
@@ -49,6 +51,14 @@ export function preloadDialogs(): () => void {
   }
   const id = requestIdleCallback(load);
   return () => cancelIdleCallback(id);
+}
+
+/** Whether a command would choose what is chosen. */
+function isOn(command: WorkspaceCommand, { scheme, theme, isReader }: Preferences): boolean {
+  if (command.do === "theme") return command.name === theme?.name;
+  return command.do === "scheme"
+    ? theme === undefined && command.scheme === scheme
+    : command.do === "reader" && isReader;
 }
 
 export function PageDialogs({
@@ -98,6 +108,7 @@ export function PageDialogs({
           titleOf={titleOf}
           onRename={(of, name) => void workspace.rename(of, name)}
           may={may}
+          isOn={(command) => isOn(command, preferences)}
           mayEnd={rights.mayShare}
           ports={ports()}
           onOpen={onOpen}

@@ -86,7 +86,12 @@ export function PagePane(props: PagePaneProps) {
         statusBar={statusPlace}
         isCompact={isCompact}
         heading={
-          <PaneHeading {...{ ...heading, id, title, place }} onDoubleClick={hasOthers ? maximize : heading.onNaming} />
+          <PaneHeading
+            {...{ ...heading, id, place }}
+            // Its tab says the same title.
+            title={hasOthers ? title : texts.terminal.place(at.sandbox, name)}
+            onDoubleClick={hasOthers ? maximize : heading.onNaming}
+          />
         }
         menu={
           <>

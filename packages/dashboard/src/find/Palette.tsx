@@ -1,7 +1,7 @@
 // The list of sessions and commands with a search: arrows choose, Enter runs, Tab leads to other actions.
 
 import "./palette.css";
-import { ChevronRight, Ellipsis, SquareTerminal } from "lucide-react";
+import { Check, Ellipsis, SquareTerminal } from "lucide-react";
 import { type CSSProperties, Fragment, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { useOwnKeys } from "../keys/own-keys.ts";
@@ -31,6 +31,8 @@ export type PaletteProps = {
   readonly titleOf: (target: SessionTarget) => string;
   readonly onRename: (target: SessionTarget, name: string) => void;
   readonly may: (command: WorkspaceCommand) => boolean;
+  /** Whether it chooses what is on now. */
+  readonly isOn: (command: WorkspaceCommand) => boolean;
   readonly mayEnd: boolean;
   /** The ports of web servers in the focused pane. */
   readonly ports: readonly number[];
@@ -174,11 +176,12 @@ export function Palette(props: PaletteProps) {
                 role="option"
                 tabIndex={-1}
                 aria-selected={index === at}
+                aria-current={one.kind === "command" && props.isOn(one.command)}
                 onClick={() => run(one)}
               >
                 {one.kind === "command" ? (
                   <>
-                    <ChevronRight size={14} aria-hidden />
+                    {props.isOn(one.command) ? <Check size={14} aria-hidden /> : <span />}
                     <span className="sbx-palette-name">{one.words}</span>
                     {one.keys === undefined ? null : <kbd>{one.keys}</kbd>}
                   </>

@@ -1,5 +1,17 @@
 // The bar above a session's panes: windows as tabs, and actions on the focused pane.
 
+import {
+  ArrowLeftRight,
+  ArrowRightToLine,
+  type LucideIcon,
+  Maximize2,
+  PanelTop,
+  PencilLine,
+  Plus,
+  SquareSplitHorizontal,
+  SquareSplitVertical,
+  X,
+} from "lucide-react";
 import { type DragEvent, useState, useSyncExternalStore } from "react";
 import { nextPane, nextWindow } from "../session/panes-model.ts";
 import type { SessionPanes } from "../session/session-panes.ts";
@@ -39,17 +51,17 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
     order(pane);
     onDone();
   };
-  const button = ([sign, label]: readonly [string, string], act: (pane: string) => void, more = {}) => (
+  const button = (Icon: LucideIcon, label: string, act: (pane: string) => void, more = {}) => (
     <button
       type="button"
-      className="sbx-quiet"
+      className="sbx-quiet sbx-tool"
       aria-label={label}
       title={label}
       disabled={!mayOrder}
       onClick={onFocus(act)}
       {...more}
     >
-      {sign}
+      <Icon size={14} aria-hidden />
     </button>
   );
   return (
@@ -66,7 +78,7 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
       />
       <button
         type="button"
-        className="sbx-quiet"
+        className="sbx-quiet sbx-tool"
         aria-label={words.newWindow}
         title={words.newWindow}
         disabled={!mayOrder}
@@ -75,21 +87,24 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
           onDone();
         }}
       >
-        +
+        <Plus size={14} aria-hidden />
       </button>
-      {button(words.renameWindow, () => setNaming(list.windows.find(({ active }) => active)?.id))}
+      {button(PencilLine, words.renameWindow, () => setNaming(list.windows.find(({ active }) => active)?.id))}
       <span className="sbx-tmux-room" />
       {button(
+        SquareSplitHorizontal,
         words.splitRight,
         ordering((pane) => panes.split(pane, "right")),
       )}
       {button(
+        SquareSplitVertical,
         words.splitBelow,
         ordering((pane) => panes.split(pane, "below")),
       )}
       {next === undefined && otherWindow === undefined
         ? null
         : button(
+            ArrowLeftRight,
             words.move,
             ordering((pane) => next !== undefined && panes.swap(pane, next.id)),
             {
@@ -108,24 +123,27 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
       {otherWindow === undefined
         ? null
         : button(
+            ArrowRightToLine,
             words.joinNext,
             ordering((pane) => panes.joinWindow(pane, otherWindow.id)),
           )}
       {next === undefined
         ? null
         : button(
+            PanelTop,
             words.breakOut,
             ordering((pane) => panes.act("break", pane)),
           )}
       {next === undefined && !isZoomed
         ? null
         : button(
+            Maximize2,
             words.zoom,
             ordering((pane) => panes.act("zoom", pane)),
             { "aria-pressed": isZoomed },
           )}
       {closing === undefined ? (
-        button(words.close, setClosingId)
+        button(X, words.close, setClosingId)
       ) : (
         // The question stays while the focus moves, and names its pane.
         // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form.

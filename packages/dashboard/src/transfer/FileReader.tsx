@@ -29,7 +29,10 @@ export function FileReader({ shown: { path, content }, onDownload, onClose }: Fi
       () => setCopied(words.notCopied),
     );
   return (
-    <Dialog title={preview(path)} onClose={onClose} className="sbx-reader">
+    <Dialog title={preview(path.slice(path.lastIndexOf("/") + 1))} onClose={onClose} className="sbx-file-reader">
+      <p className="sbx-reader-path">
+        <bdi>{preview(path)}</bdi>
+      </p>
       {file === undefined ? (
         <p role="status">{failed === undefined ? words.reading : words.failed(failed)}</p>
       ) : (

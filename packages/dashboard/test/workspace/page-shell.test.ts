@@ -61,6 +61,7 @@ test("hints name a person's own keys, and no command without any", async () => {
 
 test("a closed pane is opened again by a button or a key, where it was", async () => {
   const page = await browser.attached();
+  await page.keepUndo();
   await page.type("");
   await page.page.keyboard.press("Control+Shift+D");
   await expect.poll(() => terminals(page)).toBe(2);
@@ -166,6 +167,12 @@ describe("with one pane", () => {
     await page.page.keyboard.press("Control+A");
     await page.page.keyboard.type(">clr high\n");
     await page.page.locator('main[data-scheme="contrast"]').waitFor();
+    await page.page.keyboard.press("Control+Shift+P");
+    await page.page.locator('[role="option"][aria-current="true"]:has(svg)').waitFor();
+    expect(await page.page.locator('[role="option"][aria-current="true"]').allTextContents()).toEqual([
+      "Colours: high contrast",
+    ]);
+    await page.page.keyboard.press("Escape");
     page.problems.length = 0;
   });
 

@@ -1,6 +1,8 @@
 // Panes on a phone, more tabs than a window has room for, and the way round the page by keyboard.
 
 import { expect, test } from "vitest";
+import { anybody } from "../../../local/src/issuer/anybody.ts";
+import { signInPage } from "../../../local/src/issuer/pages.ts";
 import type { TerminalPage } from "../browser.ts";
 import { useBrowser } from "../fixture.ts";
 
@@ -60,7 +62,7 @@ test("the files panel leaves twenty columns of a narrow pane, and covers a phone
   await expect.poll(async () => (await panel.boundingBox())?.width).toBe(390);
 });
 
-test("the files panel has the focus when it opens, and Escape closes it and leads back to the terminal", async () => {
+test("the files panel has the focus when it opens, Escape leads back, and an open file stays as the window gets small", async () => {
   const page = await browser.attached();
   await page.page.route("**/run", async (route) => {
     const stdout =
@@ -87,6 +89,16 @@ test("the files panel has the focus when it opens, and Escape closes it and lead
     await panel.waitFor({ state: "detached" });
     await page.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
   }
+  await files.press("Enter");
+  await panel.getByRole("treeitem", { name: "b" }).click();
+  const file = page.page.getByRole("dialog", { name: "b" });
+  await file.waitFor();
+  for (const width of [360, 900]) {
+    await page.page.setViewportSize({ width, height: 500 });
+    await expect.poll(() => page.page.locator(`main[data-small="${width === 360}"]`).count()).toBe(1);
+    expect(await file.isVisible()).toBe(true);
+  }
+  await file.getByRole("button", { name: "Close" }).click();
   page.problems.length = 0;
 });
 
@@ -113,6 +125,15 @@ test("a phone lying with its keyboard up has eight rows: no bars but for what is
   await page.page.setViewportSize({ width: 740, height: 360 });
   await page.page.getByRole("combobox", { name: "Open sessions" }).waitFor();
   expect(await keys.getByRole("button", { name: "Sessions" }).count()).toBe(0);
+});
+
+test("the local login breaks no button's words on a phone", async () => {
+  const { page } = await browser.open("/icon.svg", { width: 360, height: 740 }, PHONE);
+  await page.goto("about:blank");
+  const texts = { title: "Log in", explanation: "", action: "", note: "", refusal: "Cancel" };
+  await page.setContent(signInPage({ ...texts, ...(await anybody.fields()) }));
+  const heights = await page.locator("button").evaluateAll((all) => all.map((one) => one.offsetHeight));
+  expect(heights).toEqual(heights.map(() => 44));
 });
 
 test("the current tab of many is in view, and a list has those that are not", async () => {

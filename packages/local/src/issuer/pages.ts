@@ -16,10 +16,11 @@ main { box-sizing: border-box; width: min(416px, calc(100vw - 24px)); padding: 2
 h1 { font-size: 17px; font-weight: 600; margin: 0 0 6px; }
 p { margin: 0; color: var(--faint); }
 label { display: block; margin-top: 16px; font-weight: 500; }
+label small { color: var(--faint); font-size: 12px; font-weight: 400; }
 input { display: block; font: inherit; width: 100%; box-sizing: border-box; margin-top: 4px; padding: 6px 12px; color: inherit;
   border: 1px solid var(--line); border-radius: 6px; background: light-dark(#ffffff, #121317); }
 .row { display: flex; gap: 8px; margin-top: 16px; flex-wrap: wrap; }
-.row > button { flex: 1; }
+.row > button { flex: 1 0 auto; }
 .row > button:not([name]) { flex-basis: 100%; }
 button { font: inherit; padding: 6px 16px; border: 1px solid var(--line); border-radius: 6px;
   background: light-dark(#ebecf0, #24262d); color: inherit; cursor: pointer; }
