@@ -21,6 +21,10 @@ test("panes that others split, resize, zoom and close in tmux are drawn where tm
   tmux.run("split-window", "-v", "-t", "%1", "sh");
   await agree(tab, tmux);
   expect((await seenPanes(tab)).length).toBe(3);
+  const tools = tab.page.locator(".sbx-tmux-tools > button");
+  expect(
+    await tools.evaluateAll((all) => all.map((one) => [one.querySelector("svg") !== null, one.textContent])),
+  ).toEqual(Array.from({ length: await tools.count() }, () => [true, ""]));
   await inPane(tab, "%2", "echo in-$((40+2))");
   await shows(tab, "%2", /^in-42$/);
   expect((await rowsOf(tab, "%0")).join("\n")).not.toContain("in-42");

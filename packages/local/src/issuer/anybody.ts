@@ -16,7 +16,7 @@ export const anybody: Admission = {
   // The first button is the one that Enter presses, so it must be the one without a name of its own.
   fields: (suggestedUser = "alice") => ({
     fields: `<label>User name <input name="user" value="${escapeHtml(suggestedUser)}" autocomplete="username"></label>
-<label>Organisation <small>whose people share sandboxes</small> <input name="org" value="local" autocomplete="organization"></label>
+<label>Organisation <small>with shared sandboxes</small> <input name="org" value="local" autocomplete="organization"></label>
 <div class="row"><button>Log in</button>
 <button name="as" value="alice">Continue as alice</button>
 <button name="as" value="bob">Continue as bob</button></div>`,
