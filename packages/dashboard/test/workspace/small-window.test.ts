@@ -132,7 +132,9 @@ test("the local login breaks no button's words on a phone", async () => {
   await page.goto("about:blank");
   const texts = { title: "Log in", explanation: "", action: "", note: "", refusal: "Cancel" };
   await page.setContent(signInPage({ ...texts, ...(await anybody.fields()) }));
-  const heights = await page.locator("button").evaluateAll((all) => all.map((one) => one.offsetHeight));
+  const heights = await page
+    .locator("button")
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
   expect(heights).toEqual(heights.map(() => 44));
 });
 

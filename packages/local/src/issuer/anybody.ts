@@ -2,7 +2,7 @@
 import type { Admission } from "./admission.ts";
 import { escapeHtml } from "./pages.ts";
 
-export const anybody: Admission = {
+export const anybody = {
   async decide(form) {
     const sub = (form.get("as") ?? form.get("user") ?? "").trim();
     const org = (form.get("org") ?? "").trim();
@@ -24,4 +24,4 @@ export const anybody: Admission = {
   }),
   posts: {},
   gets: {},
-};
+} satisfies Admission;
