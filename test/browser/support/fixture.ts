@@ -1,15 +1,19 @@
 // The frame of every test here: one browser and one login for all files of a vitest worker, one profile and one sandbox a test, and nothing
 // may go wrong on a page unseen.
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
-import { afterEach, beforeAll, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { launch, STILL } from "../../../packages/dashboard/test/browser.ts";
+import { signIn } from "../../../packages/local/test/approve.ts";
 import { fresh, system } from "../../e2e/support/system/system.ts";
 import { Link } from "./link.ts";
 import { Tab } from "./tab.ts";
 
 const VIEWPORT = { width: 900, height: 560 };
+
+/** A service worker stores the page in each new profile, which costs as much as a third of a page. install.test.ts has it. */
+const FRESH = { ...STILL, serviceWorkers: "block" } as const;
 
 export type Fixture = {
   /** Between the browser and the Worker. */
@@ -20,6 +24,8 @@ export type Fixture = {
   open(profile: BrowserContext, path: string): Promise<Tab>;
   /** A tab with a shell in a sandbox of its own, logged in. */
   shell(options?: ShellOptions): Promise<ShellTab>;
+  /** The shell that all tests of a file have in turn, on an empty screen, in a folder of its own. After a failure it is a new one. */
+  sameShell(): Promise<ShellTab>;
   /** A profile that is logged in. */
   member(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** A profile with a login of its own: logging out there ends nobody else's. */
@@ -36,6 +42,8 @@ type ShellOptions = {
   readonly query?: string;
   /** `webgl`: as people with a graphics card have it. Default: the DOM, which costs a machine without a graphics card less. */
   readonly renderer?: "webgl" | "dom";
+  /** Default: `block`. */
+  readonly serviceWorkers?: "allow" | "block";
 };
 
 export type ShellTab = { readonly tab: Tab; readonly directory: string };
@@ -44,6 +52,13 @@ export type ShellTab = { readonly tab: Tab; readonly directory: string };
 export async function logIn(tab: Tab, name: string): Promise<void> {
   await tab.page.getByRole("link", { name: "Log in" }).click();
   await tab.page.getByRole("button", { name: `Continue as ${name}` }).click();
+}
+
+/** The same without a page, which costs a second of a processor: login.test.ts shows that people get in by one. */
+async function logInWithout({ request }: BrowserContext, name: string): Promise<void> {
+  const begun = await request.get(`${system.origin}/login`, { maxRedirects: 0 });
+  const callback = await signIn(begun.headers().location ?? "", { sub: name, org: "local" });
+  expect((await request.get(callback.href)).status()).toBe(200);
 }
 
 /** The working directory of a sandbox. @throws {Error} Before something has run in it. */
@@ -69,11 +84,8 @@ async function startWith(start: StartBrowser): Promise<Started> {
   const link = await Link.to(port);
   // The address stays the public one, which is what cookies and origins are about; only the wire is ours.
   const browser = await start(port, link.port);
-  const profile = await browser.newContext({ viewport: VIEWPORT });
-  const tab = new Tab(await profile.newPage());
-  await tab.page.goto(new URL(`/?sandbox=${fresh("login")}`, system.origin).href);
-  await logIn(tab, "alice");
-  await tab.state("attached");
+  const profile = await browser.newContext();
+  await logInWithout(profile, "alice");
   const state = await profile.storageState();
   await profile.close();
   return { browser, link, state };
@@ -98,6 +110,7 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
   let shared: Started | undefined;
   let profiles: BrowserContext[] = [];
   let tabs: Tab[] = [];
+  let same: (ShellTab & { folders: number }) | undefined;
 
   const use = (): Started => {
     if (shared === undefined) throw new Error("Cannot use the browser outside a test");
@@ -109,23 +122,30 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
     started.set(start, starting);
     shared = await starting;
   });
-  afterEach(async () => {
-    const problems = tabs.flatMap((tab) => tab.problems);
-    await closeAll();
+  afterEach(async ({ task }) => {
+    const problems = tabs.flatMap((tab) => tab.problems.splice(0));
+    await closeAll(task.result?.state === "fail" ? undefined : same?.tab);
     use().link.mend();
     await forgetSettings(use().state);
     expect(problems).toEqual([]);
   });
 
-  async function closeAll(): Promise<void> {
+  afterAll(() => closeAll(undefined));
+
+  async function closeAll(kept: Tab | undefined): Promise<void> {
+    if (kept === undefined) same = undefined;
     for (const profile of profiles) {
+      if (profile === kept?.page.context()) {
+        for (const page of profile.pages()) if (page !== kept.page) await page.close();
+        continue;
+      }
       // A page asks again and again. A route of the test that is answering just now would fail with the page gone.
       for (const page of profile.pages()) await page.unrouteAll({ behavior: "ignoreErrors" });
       await profile.unrouteAll({ behavior: "ignoreErrors" });
       await profile.close();
     }
-    profiles = [];
-    tabs = [];
+    profiles = kept === undefined ? [] : [kept.page.context()];
+    tabs = kept === undefined ? [] : [kept];
   }
 
   const fixture: Fixture = {
@@ -133,7 +153,7 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
       return use().link;
     },
     async profile(options = {}) {
-      const profile = await use().browser.newContext({ viewport: VIEWPORT, ...STILL, ...options });
+      const profile = await use().browser.newContext({ viewport: VIEWPORT, ...FRESH, ...options });
       profiles.push(profile);
       return profile;
     },
@@ -148,17 +168,24 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
     },
     async freshMember(options = {}, name = "alice") {
       const profile = await fixture.profile(options);
-      const tab = await fixture.open(profile, `/?sandbox=${fresh("login")}`);
-      await logIn(tab, name);
-      await tab.state("attached");
-      await tab.page.close();
+      await logInWithout(profile, name);
       return profile;
     },
-    async shell({ sandbox = fresh("browser"), viewport = VIEWPORT, renderer = "dom", query = "" } = {}) {
-      const profile = await fixture.member({ viewport });
+    async shell({ sandbox = fresh("browser"), viewport = VIEWPORT, renderer = "dom", query = "", ...more } = {}) {
+      const profile = await fixture.member({ viewport, ...more });
       const tab = await fixture.open(profile, `/?sandbox=${sandbox}&session=main&debug=1&renderer=${renderer}${query}`);
       await tab.shell();
       return { tab, directory: directoryOf(sandbox) };
+    },
+    async sameShell() {
+      same ??= { ...(await fixture.shell()), folders: 0 };
+      same.folders += 1;
+      const { tab, folders } = same;
+      const directory = join(same.directory, `test-${folders}`);
+      mkdirSync(directory, { mode: 0o777 });
+      await tab.run(`cd ~/test-${folders} && clear`);
+      await tab.prompt();
+      return { tab, directory };
     },
     async again(tab) {
       const other = await fixture.open(tab.page.context(), tab.page.url());

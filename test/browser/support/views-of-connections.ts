@@ -1,4 +1,5 @@
 // Walks through what becomes of connections and logins, of a page that has neither, and of who has the keyboard.
+import type { BrowserContextOptions } from "playwright-core";
 import { api, fresh, holdInnerHop, person, releaseInnerHop } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
 import { changeMe, member, playConnections, press, sandboxOf, shell, type Walk } from "./view.ts";
@@ -37,8 +38,8 @@ export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>
     await see("a device without a network", tab);
   },
   "a first visit, and the page without a network": async (see) => {
-    const visit = async () => {
-      const tab = await browser.open(await browser.profile(), `/?sandbox=${fresh("axe")}`);
+    const visit = async (options?: BrowserContextOptions) => {
+      const tab = await browser.open(await browser.profile(options), `/?sandbox=${fresh("axe")}`);
       await tab.page.getByRole("link", { name: "Log in" }).waitFor();
       return tab;
     };
@@ -46,7 +47,7 @@ export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>
     const popup = await browser.open(await browser.profile(), "/?logged-in");
     await popup.page.getByText(/^Logged in/).waitFor();
     await see("the window of a login", popup);
-    const tab = await visit();
+    const tab = await visit({ serviceWorkers: "allow" });
     await tab.page.evaluate(() => navigator.serviceWorker.ready);
     await tab.page.reload();
     await tab.page.getByRole("link", { name: "Log in" }).waitFor();
