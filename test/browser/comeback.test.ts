@@ -15,7 +15,7 @@ async function pidOf(tab: Tab): Promise<string | undefined> {
 }
 
 test("a reload after more than 64 KiB of output brings back the screen, and all the scrollback that the log holds", async () => {
-  const { tab } = await browser.shell();
+  const { tab } = await browser.sameShell();
   await tab.run("clear; seq 9000 22000");
   await tab.shows("22000");
   await tab.prompt();
@@ -33,7 +33,7 @@ test("a reload after more than 64 KiB of output brings back the screen, and all 
 });
 
 test("a reload in the middle of vim brings back vim, where it was", async () => {
-  const { tab, directory } = await browser.shell();
+  const { tab, directory } = await browser.sameShell();
   await tab.run("vim -u NONE -N draft.txt");
   await tab.find(/^"draft.txt" \[New\]/);
   await tab.type("ihalf a ");
@@ -52,7 +52,7 @@ test("a reload in the middle of vim brings back vim, where it was", async () => 
 });
 
 test("going to another page and back, and forward and back again, comes back to the same shell", async () => {
-  const { tab } = await browser.shell();
+  const { tab } = await browser.sameShell();
   const pid = await pidOf(tab);
   for (let round = 0; round < 2; round += 1) {
     if (round === 0) await tab.page.goto("about:blank");

@@ -34,7 +34,7 @@ test("the manifest names the page and icons that are there, of the types and siz
 });
 
 test("without a network the page opens and says so; with it, it goes on by itself; no answer of the API is ever kept", async () => {
-  const { tab } = await browser.shell({ serviceWorkers: "allow" });
+  const { tab } = await browser.sameShell({ serviceWorkers: "allow" });
   await tab.page.evaluate(() => navigator.serviceWorker.ready);
   await expect.poll(() => cached(tab)).toContain("/");
   await tab.run("echo used $((40 + 2))");
@@ -61,7 +61,7 @@ test("without a network the page opens and says so; with it, it goes on by itsel
 });
 
 test("a push shows a notice that names the session alone, and leads to it", async () => {
-  const { tab } = await browser.shell({ serviceWorkers: "allow" });
+  const { tab } = await browser.sameShell({ serviceWorkers: "allow" });
   const context = tab.page.context();
   await tab.page.evaluate(() => navigator.serviceWorker.ready);
   const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));

@@ -8,7 +8,7 @@ import { setUpBrowser } from "./support/fixture.ts";
 const browser = setUpBrowser();
 
 test("S1: the screen that programs read is the one that the page shows: a shell's, colours, wide characters, vim's", async () => {
-  const { tab } = await browser.shell();
+  const { tab } = await browser.sameShell();
   const readByProgram = () =>
     tab.page.evaluate(async () => {
       const at = new URLSearchParams(location.search);
@@ -27,10 +27,13 @@ test("S1: the screen that programs read is the one that the page shows: a shell'
   await tab.find(/^-- INSERT --/);
   await until("the same screen in vim", isSame);
   expect((await readByProgram())[0]).toBe("eins — zwei");
+  await tab.page.keyboard.press("Escape");
+  await tab.run(":q!");
+  await tab.prompt();
 });
 
 test("vim, less, top and tmux draw, take keys, and give the shell its screen back", async () => {
-  const { tab, directory } = await browser.shell();
+  const { tab, directory } = await browser.sameShell();
   // With its own settings it asks the terminal what it can: none of the answers is typed into the file.
   await tab.run("vim note.txt");
   await tab.find(/^"note.txt" \[New\]/);
@@ -83,7 +86,7 @@ test("vim, less, top and tmux draw, take keys, and give the shell its screen bac
 });
 
 test("16, 256 and 16 million colours and attributes reach the cells; wide characters take what the shell counts on", async () => {
-  const { tab } = await browser.shell();
+  const { tab } = await browser.sameShell();
   await tab.run(
     String.raw`clear; printf '\e[31mA\e[1;44mB\e[0;38;5;208mC\e[0;38;2;10;200;30;48;2;1;2;3mD\e[0;3;4;7mE\e[0m.\n'`,
   );
@@ -168,7 +171,7 @@ test("16, 256 and 16 million colours and attributes reach the cells; wide charac
 });
 
 test("35: sequences with the highest count there is leave the page alive, and the screen right", async () => {
-  const { tab, directory } = await browser.shell();
+  const { tab, directory } = await browser.sameShell();
   const attack = `i=64; while [ $i -lt 127 ]; do f=$(printf '\\\\%o' $i); n=2147483647
 printf "ab\\033[$n$f\\302\\233$n;$n:$n$f\\033[?$n$f\\033[$n $f\\033[$n'$f\\033[$n\\"$f"; i=$((i + 1)); done
 printf '\\033c'; echo survived

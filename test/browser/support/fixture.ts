@@ -24,8 +24,11 @@ export type Fixture = {
   open(profile: BrowserContext, path: string): Promise<Tab>;
   /** A tab with a shell in a sandbox of its own, logged in. */
   shell(options?: ShellOptions): Promise<ShellTab>;
-  /** The shell that all tests of a file have in turn, on an empty screen, in a folder of its own. After a failure it is a new one. */
-  sameShell(): Promise<ShellTab>;
+  /**
+   * The shell that all tests of a file have in turn, on an empty screen, in a folder of its own. After a failure it is a new one.
+   * @param options Of its first test.
+   */
+  sameShell(options?: ShellOptions): Promise<ShellTab>;
   /** A profile that is logged in. */
   member(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** A profile with a login of its own: logging out there ends nobody else's. */
@@ -42,6 +45,8 @@ type ShellOptions = {
   readonly query?: string;
   /** `webgl`: as people with a graphics card have it. Default: the DOM, which costs a machine without a graphics card less. */
   readonly renderer?: "webgl" | "dom";
+  /** `page`: by the issuer's page. Default: with the login of the worker's tests. */
+  readonly login?: "page";
   /** Default: `block`. */
   readonly serviceWorkers?: "allow" | "block";
 };
@@ -124,7 +129,7 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
   });
   afterEach(async ({ task }) => {
     const problems = tabs.flatMap((tab) => tab.problems.splice(0));
-    await closeAll(task.result?.state === "fail" ? undefined : same?.tab);
+    await closeAll(task.result?.state === "fail" || same?.tab.page.isClosed() === true ? undefined : same?.tab);
     use().link.mend();
     await forgetSettings(use().state);
     expect(problems).toEqual([]);
@@ -171,14 +176,22 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
       await logInWithout(profile, name);
       return profile;
     },
-    async shell({ sandbox = fresh("browser"), viewport = VIEWPORT, renderer = "dom", query = "", ...more } = {}) {
-      const profile = await fixture.member({ viewport, ...more });
+    async shell({
+      sandbox = fresh("browser"),
+      viewport = VIEWPORT,
+      renderer = "dom",
+      query = "",
+      login,
+      ...more
+    } = {}) {
+      const profile = await (login === "page" ? fixture.profile : fixture.member)({ viewport, ...more });
       const tab = await fixture.open(profile, `/?sandbox=${sandbox}&session=main&debug=1&renderer=${renderer}${query}`);
+      if (login === "page") await logIn(tab, "alice");
       await tab.shell();
       return { tab, directory: directoryOf(sandbox) };
     },
-    async sameShell() {
-      same ??= { ...(await fixture.shell()), folders: 0 };
+    async sameShell(options) {
+      same ??= { ...(await fixture.shell(options)), folders: 0 };
       same.folders += 1;
       const { tab, folders } = same;
       const directory = join(same.directory, `test-${folders}`);
