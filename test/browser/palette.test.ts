@@ -28,7 +28,7 @@ async function listed(tab: Tab): Promise<void> {
   await dialog(tab).waitFor();
 }
 
-test("finds a session by what it runs, shows its screen live, opens it, and leads back to the shell: by keys alone", async () => {
+test("finds a session by what it runs, shows its screen live, and opens it; finds those of other sandboxes; copies what attaches", async () => {
   const { tab, profile, sandbox } = await alone(browser);
   for (const key of ["Escape", "Control+Shift+P"]) {
     await listed(tab);
@@ -38,27 +38,6 @@ test("finds a session by what it runs, shows its screen live, opens it, and lead
     await typed(tab, `echo after ${key.length}`, `after ${key.length}`);
   }
   await start(profile, sandbox, "counter", `awk 'BEGIN { while (1) { print "tick", ++n; system("sleep 1") } }'`);
-  await listed(tab);
-  await tab.page.keyboard.type("awk begin");
-  await option(tab, "counter")
-    .and(dialog(tab).getByRole("option", { selected: true }))
-    .waitFor();
-  await option(tab, "counter")
-    .filter({ hasText: /\d+ s ago/ })
-    .filter({ hasNotText: "attached" })
-    .waitFor();
-  const screen = dialog(tab).getByRole("img", { name: "Screen of counter" });
-  const ticks = async () => Number(/tick (\d+)\s*$/.exec((await screen.textContent()) ?? "")?.[1] ?? 0);
-  await expect.poll(ticks).toBeGreaterThan(0);
-  const first = await ticks();
-  await expect.poll(ticks).toBeGreaterThan(first);
-  await tab.page.keyboard.press("Enter");
-  await hasFocus(tab, "counter");
-  expect(await focused(tab, 1)).toBe("counter");
-});
-
-test("lists sessions of sandboxes in which this page never was; copies what attaches, with no token", async () => {
-  const { tab, profile, sandbox } = await alone(browser);
   const elsewhere = `elsewhere-${Date.now()}`;
   await start(profile, elsewhere, "far", "exec cat");
   // What carries files for a page stands in no list.
@@ -85,11 +64,32 @@ test("lists sessions of sandboxes in which this page never was; copies what atta
   expect(await tab.page.evaluate(() => navigator.clipboard.readText())).toBe(
     `sbx-stdio ${system.origin} --sandbox ${sandbox} --session one`,
   );
+  await tab.page.keyboard.press("Escape");
+  await hasFocus(tab, "one");
+
+  await listed(tab);
+  await tab.page.keyboard.type("awk begin");
+  await option(tab, "counter")
+    .and(dialog(tab).getByRole("option", { selected: true }))
+    .waitFor();
+  await option(tab, "counter")
+    .filter({ hasText: /\d+ s ago/ })
+    .filter({ hasNotText: "attached" })
+    .waitFor();
+  const screen = dialog(tab).getByRole("img", { name: "Screen of counter" });
+  const ticks = async () => Number(/tick (\d+)\s*$/.exec((await screen.textContent()) ?? "")?.[1] ?? 0);
+  await expect.poll(ticks).toBeGreaterThan(0);
+  const first = await ticks();
+  await expect.poll(ticks).toBeGreaterThan(first);
+  await tab.page.keyboard.press("Enter");
+  await hasFocus(tab, "counter");
+  expect(await focused(tab, 1)).toBe("counter");
 });
 
-test("ends a session only where that is chosen: Enter keeps it", async () => {
+test("ends a session only where that is chosen; gives one a name by keys alone, which another device has, too", async () => {
   const { tab, profile, sandbox } = await alone(browser);
   await start(profile, sandbox, "doomed", "exec cat");
+  await start(profile, sandbox, "worker", "exec cat");
   // A look is under way when it ends: what comes of that is no concern of the page's.
   let release = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -108,20 +108,18 @@ test("ends a session only where that is chosen: Enter keeps it", async () => {
   await dialog(tab).getByRole("alertdialog").getByText("exec cat").waitFor();
   await tab.page.keyboard.press("Enter");
   await end.waitFor();
-  const path = `${system.origin}/api/sandboxes/${sandbox}/sessions/doomed`;
-  expect(await (await profile.request.get(path)).json()).toMatchObject({ state: "running" });
+  const path = (session: string) => `${system.origin}/api/sandboxes/${sandbox}/sessions/${session}`;
+  expect(await (await profile.request.get(path("doomed"))).json()).toMatchObject({ state: "running" });
   await end.click();
   await dialog(tab).getByRole("button", { name: "End doomed" }).click();
   await dialog(tab).getByText("doomed has ended").waitFor();
   release();
   // Offered once nothing else is called so.
   await option(tab, "New session named doomed").waitFor();
-  expect((await profile.request.get(path)).status()).toBe(404);
-});
+  expect((await profile.request.get(path("doomed"))).status()).toBe(404);
+  await tab.page.keyboard.press("Escape");
+  await hasFocus(tab, "one");
 
-test("gives a session a name by keys alone, which finds it, stands on its tab, and is there on another device", async () => {
-  const { tab, profile, sandbox } = await alone(browser);
-  await start(profile, sandbox, "worker", "exec cat");
   await listed(tab);
   await tab.page.keyboard.type("worker");
   await option(tab, "worker").waitFor();
@@ -141,12 +139,10 @@ test("gives a session a name by keys alone, which finds it, stands on its tab, a
   const other = await browser.open(await browser.freshMember(), "/?debug=1&renderer=dom");
   await other.page.getByRole("tab", { name: "the nightly build" }).waitFor();
   // Its own name is its address, for everybody.
-  const path = `${system.origin}/api/sandboxes/${sandbox}/sessions/worker`;
-  expect(await (await profile.request.get(path)).json()).toMatchObject({ session: "worker" });
-});
+  expect(await (await profile.request.get(path("worker"))).json()).toMatchObject({ session: "worker" });
+  await other.page.close();
 
-test("in the system's colours what is chosen and pressed has a line, and at 400 % a session's actions are in sight", async () => {
-  const { tab } = await browser.shell();
+  // In the system's colours what is chosen and pressed has a line, and at 400 % a session's actions are in sight.
   const { page } = tab;
   await page.emulateMedia({ forcedColors: "active" });
   const reader = page.getByRole("button", { name: "Screen reader" });
@@ -155,11 +151,10 @@ test("in the system's colours what is chosen and pressed has a line, and at 400 
   await expect.poll(() => outline(reader)).toBe("dashed");
   await page.setViewportSize({ width: 320, height: 200 });
   await page.keyboard.press("Control+Shift+P");
-  await page.keyboard.type("main");
-  const dialog = page.getByRole("dialog");
-  const chosen = dialog.getByRole("option", { selected: true });
-  await chosen.filter({ hasText: "main" }).waitFor();
+  await page.keyboard.type("one");
+  const chosen = dialog(tab).getByRole("option", { selected: true });
+  await chosen.filter({ hasText: "one" }).waitFor();
   expect(await outline(chosen)).toBe("solid");
-  const open = dialog.getByRole("button", { name: "Open", exact: true });
+  const open = dialog(tab).getByRole("button", { name: "Open", exact: true });
   await expect.poll(() => open.evaluate((button) => button.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
 });
