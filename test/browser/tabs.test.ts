@@ -37,7 +37,7 @@ async function lateFrames({ page }: Tab): Promise<{ come(): Promise<void> }> {
   return { come: () => held.evaluate((come) => come()) };
 }
 
-test("a page is divided by a key: two shells, typed into apart, that a reload and another device bring back", async () => {
+test("a page is divided by a key: shells typed into apart, dividers that move, a pane that leaves its room and holds nothing", async () => {
   const { tab, profile, sandbox } = await alone(browser);
   expect(await tabSessions(tab)).toEqual(["one"]);
   await tab.page.keyboard.press("Control+Shift+D");
@@ -50,47 +50,11 @@ test("a page is divided by a key: two shells, typed into apart, that a reload an
   await typed(tab, "echo in the first $((1 + 1))", "in the first 2");
   const address = new URL(tab.page.url()).searchParams;
   expect([address.get("session"), address.get("tabs")]).toEqual(["one", "1"]);
-  await expect.poll(async () => (await keptOf(profile)).layout?.tabs?.length).toBe(1);
 
-  await tab.page.reload();
-  expect(await focused(tab, 2)).toBe("one");
-  await tab.shows("in the first 2");
-  const other = await browser.open(await browser.freshMember(), "/?debug=1&renderer=dom");
-  expect([await focused(other, 2), await seen(other)]).toEqual(["one", ["one", second]]);
-  await other.shows("in the first 2");
-  // An address that names a session opens that alone.
-  const named = await browser.open(profile, `/?sandbox=${sandbox}&session=third&debug=1&renderer=dom`);
-  await named.state("attached");
-  expect([await seen(named), await tabSessions(named)]).toEqual([["third"], ["third"]]);
-});
-
-test("a pane that is closed leaves its session, and its room to the other; nothing holds its terminal any longer", async () => {
-  const { tab, profile, sandbox } = await alone(browser);
-  await tab.page.keyboard.press("Control+Shift+E");
-  const second = await focused(tab, 2);
-  const rows = async () => Number(await pane(tab, "one").locator(".sbx-terminal").getAttribute("data-rows"));
-  const half = await rows();
-  await tab.page.keyboard.press("Control+Shift+X");
-  await expect.poll(() => seen(tab)).toEqual(["one"]);
-  await hasFocus(tab, "one");
-  await expect.poll(rows).toBeGreaterThan(half);
-  const path = `${new URL(tab.page.url()).origin}/api/sandboxes/${sandbox}/sessions/${second}`;
-  expect(await (await profile.request.get(path)).json()).toMatchObject({ state: "running", clients: 0 });
-  for (let round = 0; round < 2; round += 1) {
-    await tab.page.keyboard.press("Control+Shift+D");
-    await focused(tab, 2);
-    await tab.page.keyboard.press("Control+Shift+X");
-    await expect.poll(() => seen(tab)).toEqual(["one"]);
-    await hasFocus(tab, "one");
-  }
-  await expect.poll(() => liveTerminals(tab)).toBeLessThanOrEqual(2);
-});
-
-test("dividers move by the mouse and by keys, and the process is told its size", async () => {
-  const { tab } = await alone(browser);
-  await tab.page.keyboard.press("Control+Shift+D");
-  await focused(tab, 2);
-  const cols = async () => Number(await pane(tab, "one").locator(".sbx-terminal").getAttribute("data-cols"));
+  // By the mouse and by keys, and the process is told its size.
+  const size = async (name: "cols" | "rows") =>
+    Number(await pane(tab, "one").locator(".sbx-terminal").getAttribute(`data-${name}`));
+  const cols = () => size("cols");
   const before = await cols();
   const divider = tab.page.getByRole("separator");
   const box = await divider.boundingBox();
@@ -109,35 +73,26 @@ test("dividers move by the mouse and by keys, and the process is told its size",
   await tab.page.keyboard.press("Alt+Shift+ArrowLeft");
   await hasFocus(tab, "one");
   await typed(tab, "clear; tput cols", String(await cols()));
-});
 
-test("tabs are opened, chosen, moved and closed by keys alone", async () => {
-  const { tab } = await alone(browser);
-  const second = await newTab(tab);
-  const names = () => tabSessions(tab);
-  expect(await names()).toEqual(["one", second]);
-  await tab.page.getByRole("tab", { selected: true }).focus();
-  const frames = await lateFrames(tab);
-  await tab.page.keyboard.press("Shift+ArrowLeft");
-  await expect.poll(names).toEqual([second, "one"]);
-  await tab.page.keyboard.press("ArrowRight");
-  await tab.page.keyboard.press("Enter");
+  // What is closed leaves its session, and nothing holds its terminal any longer.
+  await tab.page.keyboard.press("Control+Shift+E");
+  const third = await focused(tab, 3);
+  const half = await size("rows");
+  await tab.page.keyboard.press("Control+Shift+X");
+  await expect.poll(() => seen(tab)).toEqual(["one", second]);
   await hasFocus(tab, "one");
-  // A frame that comes late, as on a busy machine, takes the keyboard from nobody.
-  await frames.come();
-  await hasFocus(tab, "one");
-  await tab.page.keyboard.press("Control+Shift+BracketLeft");
+  await expect.poll(() => size("rows")).toBeGreaterThan(half);
+  const path = `${new URL(tab.page.url()).origin}/api/sandboxes/${sandbox}/sessions/${third}`;
+  expect(await (await profile.request.get(path)).json()).toMatchObject({ state: "running", clients: 0 });
+  await tab.page.keyboard.press("Alt+Shift+ArrowRight");
   await hasFocus(tab, second);
-  await tab.page.getByRole("tab", { selected: true }).focus();
-  await tab.page.keyboard.press("Delete");
-  await expect.poll(names).toEqual(["one"]);
-  await tab.page.keyboard.press("Delete");
-  await tab.page.getByRole("heading", { name: "No open sessions", level: 2 }).waitFor();
-  await tab.page.keyboard.press("Enter");
-  await hasFocus(tab, await focused(tab, 1));
+  await tab.page.keyboard.press("Control+Shift+X");
+  await expect.poll(() => seen(tab)).toEqual(["one"]);
+  await hasFocus(tab, "one");
+  await expect.poll(() => liveTerminals(tab)).toBeLessThanOrEqual(2);
 });
 
-test("a tab that is dragged onto a pane divides it, one dragged onto the tabs gets its own; no terminal is made anew", async () => {
+test("tabs are opened, chosen, moved and closed by keys; one that is dragged divides a pane or gets its own, and is made anew nowhere", async () => {
   const { tab } = await alone(browser);
   const mark = () =>
     pane(tab, "one")
@@ -146,6 +101,8 @@ test("a tab that is dragged onto a pane divides it, one dragged onto the tabs ge
   const marks = () => tab.page.locator('.xterm[data-mark="1"]').count();
   await mark();
   const second = await newTab(tab);
+  const names = () => tabSessions(tab);
+  expect(await names()).toEqual(["one", second]);
   const handle = tab.page.getByRole("presentation").filter({ has: tab.page.getByRole("tab", { name: "one" }) });
   await drag(tab, handle, pane(tab, second), { x: 20, y: 200 });
   await expect.poll(() => seen(tab)).toEqual(["one", second]);
@@ -162,18 +119,56 @@ test("a tab that is dragged onto a pane divides it, one dragged onto the tabs ge
     1,
     "0",
   ]);
+
+  expect(await names()).toEqual([second, "one"]);
+  await tab.page.getByRole("tab", { selected: true }).focus();
+  const frames = await lateFrames(tab);
+  await tab.page.keyboard.press("Shift+ArrowLeft");
+  await expect.poll(names).toEqual(["one", second]);
+  await tab.page.keyboard.press("ArrowRight");
+  await tab.page.keyboard.press("Enter");
+  await hasFocus(tab, second);
+  // A frame that comes late, as on a busy machine, takes the keyboard from nobody.
+  await frames.come();
+  await hasFocus(tab, second);
+  await tab.page.keyboard.press("Control+Shift+BracketLeft");
+  await hasFocus(tab, "one");
+  await tab.page.getByRole("tab", { selected: true }).focus();
+  await tab.page.keyboard.press("Delete");
+  await expect.poll(names).toEqual([second]);
+  await tab.page.keyboard.press("Delete");
+  await tab.page.getByRole("heading", { name: "No open sessions", level: 2 }).waitFor();
+  await tab.page.keyboard.press("Enter");
+  await hasFocus(tab, await focused(tab, 1));
 });
 
-test("two devices that are open at once keep what each of them opens, and drop what one closes", async () => {
-  const { tab, profile } = await alone(browser);
+test("what a person has open comes back with a reload and on another device; two that are open at once agree", async () => {
+  const { tab, profile, sandbox } = await alone(browser);
   await tab.page.keyboard.press("Control+Shift+D");
   const second = await focused(tab, 2);
+  await tab.page.keyboard.press("Alt+Shift+ArrowLeft");
+  await hasFocus(tab, "one");
+  await typed(tab, "echo in the first $((1 + 1))", "in the first 2");
   await expect.poll(async () => JSON.stringify(await keptOf(profile))).toContain(second);
-  const other = await browser.open(await browser.member(), "/?debug=1&renderer=dom");
-  await focused(other, 2);
+
+  await tab.page.reload();
+  expect(await focused(tab, 2)).toBe("one");
+  await tab.shows("in the first 2");
+  const other = await browser.open(await browser.freshMember(), "/?debug=1&renderer=dom");
+  expect([await focused(other, 2), await seen(other)]).toEqual(["one", ["one", second]]);
+  await other.shows("in the first 2");
+
+  // They keep what each of them opens, and drop what one closes.
   const third = await newTab(other);
   await expect.poll(async () => JSON.stringify(await keptOf(profile))).toContain(third);
+  await tab.page.keyboard.press("Alt+Shift+ArrowRight");
+  await hasFocus(tab, second);
   await tab.page.keyboard.press("Control+Shift+X");
   await expect.poll(() => tabSessions(tab)).toEqual(["one", third]);
   await expect.poll(async () => JSON.stringify(await keptOf(profile))).not.toContain(second);
+  await other.page.close();
+  // An address that names a session opens that alone.
+  const named = await browser.open(profile, `/?sandbox=${sandbox}&session=third&debug=1&renderer=dom`);
+  await named.state("attached");
+  expect([await seen(named), await tabSessions(named)]).toEqual([["third"], ["third"]]);
 });
