@@ -1,7 +1,8 @@
 // A session that runs under tmux, on the page: its windows are tabs, its panes stand where tmux has them, from either side.
-// `PANES_STEPS=N` takes so many steps, `PANES_SEED=S` others.
+// `PANES_STEPS=N` (test:long) takes so many steps at random besides, `PANES_SEED=S` others.
 import { expect, test } from "vitest";
 import { Random } from "../../packages/local/src/base/random.ts";
+import { cutInnerHop } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import { liveTerminals } from "./support/memory.ts";
 import { agree, goTo, inPane, pane, paned, rowsOf, seenPanes, shows } from "./support/tmux-panes.ts";
@@ -9,11 +10,11 @@ import { nextStep } from "./support/tmux-steps.ts";
 
 const browser = setUpBrowser();
 
-const STEPS = Number(process.env.PANES_STEPS ?? 15);
+const STEPS = Number(process.env.PANES_STEPS ?? 0);
 const SEED = Number(process.env.PANES_SEED ?? 1);
 const MS_PER_STEP = 3_000;
 
-test("panes that others split, resize, zoom and close in tmux are drawn where tmux has them, each with its own shell", async () => {
+test("panes that others split, resize, zoom and close in tmux are drawn where tmux has them, over cuts too; a guest has none", async () => {
   const { tab, tmux } = await paned(browser);
   await agree(tab, tmux);
   tmux.run("split-window", "-h", "-t", "%0", "sh");
@@ -52,6 +53,43 @@ test("panes that others split, resize, zoom and close in tmux are drawn where tm
   await shows(tab, "%0", /^back-44$/);
   // Of four panes two are closed: what is left is the session's own terminal, those of the others, and at most the newest closed one.
   await expect.poll(() => liveTerminals(tab)).toBeLessThanOrEqual(4);
+
+  expect((await tab.page.reload())?.status()).toBe(200);
+  tmux.run("split-window", "-h", "-t", "%0", "sh");
+  await agree(tab, tmux, "after a reload");
+  expect(await cutInnerHop()).toBeNull();
+  tmux.run("resize-pane", "-t", "%0", "-x", "30");
+  await agree(tab, tmux, "over a cut of the inner hop");
+  browser.link.cut();
+  tmux.run("split-window", "-v", "-t", "%0", "sh");
+  await tab.page.locator('.sbx-terminal:not([data-state="attached"])').first().waitFor({ state: "attached" });
+  browser.link.mend();
+  // As a browser says when the network is back: nothing waits any longer.
+  await tab.page.evaluate(() => window.dispatchEvent(new Event("online")));
+  await agree(tab, tmux, "over a cut of the page's connections");
+  tmux.run("select-pane", "-t", "%0");
+  await agree(tab, tmux);
+  await inPane(tab, "%0", "echo over-$((40+5))");
+  await shows(tab, "%0", /^over-45$/);
+
+  // A guest of a link sees the session as every other client does.
+  await tab.button("Share");
+  await tab.page.getByLabel("Who may use the link").selectOption("with the link");
+  await tab.button("Copy link");
+  const link = await tab.page.getByLabel(/^Link, valid/).inputValue();
+  const guest = await browser.open(await browser.profile(), link.replace("#", "&debug=1&renderer=dom#"));
+  await guest.state("attached");
+  await guest.find(/\[main\]/);
+  expect(await guest.page.locator(".sbx-tmux").count()).toBe(0);
+  // What was typed into a pane is asked about before the page closes, as in any session.
+  await tab.page.keyboard.press("Escape");
+  await inPane(tab, "%0", "echo typed");
+  await shows(tab, "%0", /^typed$/);
+  const asked = tab.page.waitForEvent("dialog");
+  await tab.page.close({ runBeforeUnload: true });
+  const dialog = await asked;
+  expect(dialog.type()).toBe("beforeunload");
+  await dialog.dismiss();
 });
 
 test("panes are split, resized, moved, zoomed and closed by the page's buttons, borders and keys", async () => {
@@ -192,30 +230,8 @@ test("the bar of keys on a touch screen is for the pane with the focus: keys, Ct
   await tab.page.getByRole("button", { name: "Copy the selection" }).waitFor();
 });
 
-test("a guest of a link sees the session as every other client does, and no pane of it", async () => {
-  const { tab } = await paned(browser);
-  await tab.button("Share");
-  await tab.page.getByLabel("Who may use the link").selectOption("with the link");
-  await tab.button("Copy link");
-  const link = await tab.page.getByLabel(/^Link, valid/).inputValue();
-  const guest = await browser.open(await browser.profile(), link.replace("#", "&debug=1&renderer=dom#"));
-  await guest.state("attached");
-  await guest.find(/\[main\]/);
-  expect(await guest.page.locator(".sbx-tmux").count()).toBe(0);
-  // What was typed into a pane is asked about before the page closes, as in any session.
-  await tab.page.keyboard.press("Escape");
-  await inPane(tab, "%0", "echo typed");
-  await shows(tab, "%0", /^typed$/);
-  const asked = tab.page.waitForEvent("dialog");
-  await tab.page.close({ runBeforeUnload: true });
-  const dialog = await asked;
-  expect(dialog.type()).toBe("beforeunload");
-  await dialog.dismiss();
-});
-
-test(`${STEPS} steps of splitting, resizing, closing and reconnecting, from either side, leave page and list-panes in agreement`, {
-  timeout: 300_000 + STEPS * MS_PER_STEP,
-}, async () => {
+const atRandom = `${STEPS} steps of splitting, resizing, closing and reconnecting, from either side, leave page and list-panes in agreement`;
+const walk = async (): Promise<void> => {
   const random = new Random(SEED, "page panes");
   const page = await paned(browser);
   const { tab, tmux } = page;
@@ -255,4 +271,5 @@ test(`${STEPS} steps of splitting, resizing, closing and reconnecting, from eith
     if (isThere(id)) typed += 1;
   }
   expect(typed).toBeGreaterThan(0);
-});
+};
+if (STEPS > 0) test(atRandom, { timeout: 300_000 + STEPS * MS_PER_STEP }, walk);
