@@ -9,7 +9,7 @@ const browser = setUpBrowser();
 
 const card = (tab: Tab, name: string) => tab.page.getByRole("heading", { name }).waitFor();
 
-test("after an exit Enter starts again under the same name and address, and Escape closes", async () => {
+test("after an exit Enter starts again under the same name, Escape closes; closing a page asks while there is a process", async () => {
   const { tab } = await browser.shell();
   const address = tab.page.url();
   await tab.run("exit 3");
@@ -29,26 +29,9 @@ test("after an exit Enter starts again under the same name and address, and Esca
   await tab.page.keyboard.press("Enter");
   await tab.says("Process exited with code 4");
   expect(tab.page.url()).toBe(address);
-});
 
-test("a command that fails is started again only as itself: a new session is a shell", async () => {
-  const command = `cmd=sh&arg=-c&arg=${encodeURIComponent("echo failing $$; exit 2")}`;
-  const address = `/?sandbox=${fresh("fails")}&session=job&debug=1&renderer=dom&${command}`;
-  const tab = await browser.open(await browser.member(), address);
-  await tab.button("Run");
-  await tab.says("Process exited with code 2");
-  const pid = (await tab.find(/^failing (\d+)$/))[1];
   await tab.page.keyboard.press("Enter");
-  await tab.find(new RegExp(`^failing (?!${pid}$)\\d+$`));
-  await tab.says("Process exited with code 2");
-  expect((await tab.rows()).filter((row) => row !== "").length).toBe(1);
-  await tab.button("New session");
   await tab.shell();
-  expect([...new URL(tab.page.url()).searchParams.keys()].sort()).toEqual(["debug", "renderer", "sandbox", "session"]);
-});
-
-test("closing a page with a process asks first, a page without one does not", async () => {
-  const { tab } = await browser.shell();
   const asked: string[] = [];
   tab.page.on("dialog", (dialog: Dialog) => {
     asked.push(dialog.type());
@@ -70,4 +53,20 @@ test("closing a page with a process asks first, a page without one does not", as
   await tab.page.close({ runBeforeUnload: true });
   await expect.poll(() => tab.page.isClosed()).toBe(true);
   expect(asked.length).toBe(1);
+});
+
+test("a command that fails is started again only as itself: a new session is a shell", async () => {
+  const command = `cmd=sh&arg=-c&arg=${encodeURIComponent("echo failing $$; exit 2")}`;
+  const address = `/?sandbox=${fresh("fails")}&session=job&debug=1&renderer=dom&${command}`;
+  const tab = await browser.open(await browser.member(), address);
+  await tab.button("Run");
+  await tab.says("Process exited with code 2");
+  const pid = (await tab.find(/^failing (\d+)$/))[1];
+  await tab.page.keyboard.press("Enter");
+  await tab.find(new RegExp(`^failing (?!${pid}$)\\d+$`));
+  await tab.says("Process exited with code 2");
+  expect((await tab.rows()).filter((row) => row !== "").length).toBe(1);
+  await tab.button("New session");
+  await tab.shell();
+  expect([...new URL(tab.page.url()).searchParams.keys()].sort()).toEqual(["debug", "renderer", "sandbox", "session"]);
 });
