@@ -1,6 +1,8 @@
 // What other sites can do to a person who is logged in here, which is nothing, and what the page's policy forbids.
-import { createServer, type Server } from "node:http";
-import { afterEach, expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { system } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 
@@ -51,13 +53,13 @@ async function lured(host: string, body = "") {
 const attachUrl = (): string => new URL("/attach?sandbox=theirs", system.origin.replace("http", "ws")).href;
 
 test("a page on another port, to which the browser sends the cookie, can't attach with it; our own can", async () => {
-  const { profile, evil, said } = await lured("localhost");
+  const { evil, said } = await lured("localhost");
   expect(await evil.evaluate(attach, attachUrl())).toEqual([1006]);
   // 403 and not 401: the cookie was there, and the page that used it was the wrong one.
   expect(said).toEqual([
     `WebSocket connection to '${attachUrl()}' failed: Error during WebSocket handshake: Unexpected response code: 403`,
   ]);
-  const ours = await browser.open(profile, "/");
+  const { tab: ours } = await browser.sameShell();
   const [hello, code] = await ours.page.evaluate(attach, attachUrl());
   expect([JSON.parse(String(hello)).type, code]).toEqual(["hello", 1000]);
 });
@@ -80,12 +82,11 @@ test("another site can't read who is logged in, log the person out, or show the 
     fetch(`${origin}/logout`, { method: "POST", mode: "no-cors", credentials: "include" }).then(({ type }) => type);
   expect(await evil.evaluate(post, system.origin)).toBe("opaque");
   expect(evil.frames().map((frame) => frame.url().split("/")[0])).toEqual(["http:", "chrome-error:"]);
-  const ours = await browser.open(profile, "/");
-  await ours.state("attached");
+  expect((await profile.request.get(`${system.origin}/api/me`)).status()).toBe(200);
 });
 
 test("the page's policy lets no script run but its own files, and nothing be fetched from elsewhere", async () => {
-  const { tab } = await browser.shell();
+  const { tab } = await browser.sameShell();
   const blocked = await tab.page.evaluate(
     () =>
       new Promise((resolve) => {
@@ -110,4 +111,27 @@ test("the page's policy lets no script run but its own files, and nothing be fet
   // They are what the page was made to say here, and all that it said.
   expect(tab.problems.filter((problem) => !problem.includes("Content Security Policy"))).toEqual([]);
   tab.problems.length = 0;
+});
+
+test("what is opened from the page learns nothing of its address", async () => {
+  const { tab } = await browser.sameShell();
+  const elsewhere = createServer((_request, response) => response.end("elsewhere"));
+  onTestFinished(() => {
+    elsewhere.close();
+    elsewhere.closeAllConnections();
+  });
+  elsewhere.listen(0, "127.0.0.1");
+  await once(elsewhere, "listening");
+  const referrer = once(elsewhere, "request").then(([request]) => (request as IncomingMessage).headers.referer);
+  // By the machine's usual names a link leads to the sandbox, and is not opened here.
+  const { port } = elsewhere.address() as AddressInfo;
+  await tab.run(String.raw`clear; printf '\e]8;;http://elsewhere.localhost:${port}/\e\\link\e]8;;\e\\\n'`);
+  await tab.shows("link");
+  const box = await tab.page.locator(".xterm-screen").boundingBox();
+  if (box === null) throw new Error("Cannot find the screen");
+  await tab.page.mouse.move(box.x + 12, box.y + 8, { steps: 4 });
+  await tab.page.locator(".xterm-cursor-pointer").waitFor();
+  await tab.page.mouse.click(box.x + 12, box.y + 8);
+  await tab.page.getByRole("dialog").getByRole("button", { name: "Open" }).click();
+  expect(await referrer).toBeUndefined();
 });

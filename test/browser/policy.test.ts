@@ -1,12 +1,6 @@
-// The headers that the page comes with, and what becomes of its address. What its policy keeps out is tried in origin.test.ts.
-import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+// The headers that the page comes with, asked for without a browser. What its policy keeps out is tried in origin.test.ts.
+import { expect, test } from "vitest";
 import { system } from "../e2e/support/system/system.ts";
-import { setUpBrowser } from "./support/fixture.ts";
-
-const browser = setUpBrowser();
 
 test("the page comes with a policy without inline scripts, for no frame, and tells nobody where it was", async () => {
   const { headers } = await fetch(`${system.origin}/?sandbox=dev`);
@@ -37,27 +31,4 @@ test("an address that is none is a page for a person, and JSON for a program", a
   expect([text.includes("There is no page at this address"), text.includes('href="/"')]).toEqual([true, true]);
   const json = await of("/nowhere", "application/json");
   expect([json.status, await json.json()]).toMatchObject([404, { error: "not_found" }]);
-});
-
-test("what is opened from the page learns nothing of its address", async () => {
-  const { tab } = await browser.shell();
-  const elsewhere = createServer((_request, response) => response.end("elsewhere"));
-  onTestFinished(() => {
-    elsewhere.close();
-    elsewhere.closeAllConnections();
-  });
-  elsewhere.listen(0, "127.0.0.1");
-  await once(elsewhere, "listening");
-  const referrer = once(elsewhere, "request").then(([request]) => (request as IncomingMessage).headers.referer);
-  // By the machine's usual names a link leads to the sandbox, and is not opened here.
-  const { port } = elsewhere.address() as AddressInfo;
-  await tab.run(String.raw`clear; printf '\e]8;;http://elsewhere.localhost:${port}/\e\\link\e]8;;\e\\\n'`);
-  await tab.shows("link");
-  const box = await tab.page.locator(".xterm-screen").boundingBox();
-  if (box === null) throw new Error("Cannot find the screen");
-  await tab.page.mouse.move(box.x + 12, box.y + 8, { steps: 4 });
-  await tab.page.locator(".xterm-cursor-pointer").waitFor();
-  await tab.page.mouse.click(box.x + 12, box.y + 8);
-  await tab.page.getByRole("dialog").getByRole("button", { name: "Open" }).click();
-  expect(await referrer).toBeUndefined();
 });
