@@ -61,39 +61,34 @@ test("a log full of queries types nothing into the process when the page is load
   expect(withoutFocus(typed().slice(before.length))).toBe("2");
 });
 
-test.each([
-  ["the bytes", false],
-  ["each frame as text", true],
-])(
-  "a page with stock xterm.js as a plain client, which draws %s: it types, sees its echo, and its replay types nothing",
-  async (_what, asText) => {
-    const { token } = await person();
-    const sandbox = fresh("plain");
-    const tab = await openPlain(browser, await browser.profile(), sandbox, token, asText);
-    await tab.find(/[$#]$/);
-    await tab.run("PS1='$ '; clear");
-    await tab.prompt();
-    await tab.type("echo é日。👩 $((6 * 7))");
-    await tab.shows("$ echo é日。👩 $((6 * 7))");
-    await tab.page.keyboard.press("Enter");
-    await tab.shows("é日。👩 42");
-    await tab.run('for byte in 343 200 202 360 237 221 251; do printf "\\\\$byte"; sleep 0.1; done; echo .');
-    await tab.shows("。👩.");
+// As the first protocol's page did, it decodes each frame by itself: half a character at the end of one would be lost.
+test("a page with stock xterm.js as a plain client types, sees its echo, each character whole, and its replay types nothing", async () => {
+  const { token } = await person();
+  const sandbox = fresh("plain");
+  const tab = await openPlain(browser, await browser.profile(), sandbox, token);
+  await tab.find(/[$#]$/);
+  await tab.run("PS1='$ '; clear");
+  await tab.prompt();
+  await tab.type("echo é日。👩 $((6 * 7))");
+  await tab.shows("$ echo é日。👩 $((6 * 7))");
+  await tab.page.keyboard.press("Enter");
+  await tab.shows("é日。👩 42");
+  await tab.run('for byte in 343 200 202 360 237 221 251; do printf "\\\\$byte"; sleep 0.1; done; echo .');
+  await tab.shows("。👩.");
 
-    const { typed, print } = await record(tab, directoryOf(sandbox));
-    print(`${QUERIES.repeat(100)}\x1b[2J\x1b[Hend of log`);
-    await tab.find(/^end of log/);
-    // It is the answerer: its answers to what is live come before this.
-    await tab.type("1");
-    await until("the end of the answers", () => typed().endsWith("1"));
-    expect(typed().length).toBeGreaterThan(1);
-    const before = typed();
-    // Whoever comes next is the answerer, as after a reload.
-    await tab.page.close();
-    const other = await openPlain(browser, await browser.profile(), sandbox, token, asText);
-    await other.find(/^end of log/);
-    await other.type("2");
-    await until("what is typed", () => typed().endsWith("2"));
-    expect(withoutFocus(typed().slice(before.length))).toBe("2");
-  },
-);
+  const { typed, print } = await record(tab, directoryOf(sandbox));
+  print(`${QUERIES.repeat(100)}\x1b[2J\x1b[Hend of log`);
+  await tab.find(/^end of log/);
+  // It is the answerer: its answers to what is live come before this.
+  await tab.type("1");
+  await until("the end of the answers", () => typed().endsWith("1"));
+  expect(typed().length).toBeGreaterThan(1);
+  const before = typed();
+  // Whoever comes next is the answerer, as after a reload.
+  await tab.page.close();
+  const other = await openPlain(browser, await browser.profile(), sandbox, token);
+  await other.find(/^end of log/);
+  await other.type("2");
+  await until("what is typed", () => typed().endsWith("2"));
+  expect(withoutFocus(typed().slice(before.length))).toBe("2");
+});

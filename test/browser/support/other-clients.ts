@@ -89,7 +89,7 @@ ws.onmessage = (ev) => {
     return;
   }
   const payload = new Uint8Array(ev.data).subarray(1);
-  term.write(asText ? new TextDecoder().decode(payload) : payload);
+  term.write(new TextDecoder().decode(payload));
 };
 term.onData((data) => ws.send(new TextEncoder().encode(data)));
 window.sbx = { terminal: term };
@@ -117,20 +117,11 @@ export function openPtyExample(
   return open(browser, profile, "/healthz", ptyExample(sandbox, token));
 }
 
-/**
- * A tab with a plain client in it: stock xterm.js, and a WebSocket with the token in its address.
- * @param asText Whether it decodes each frame by itself, as the first protocol's page did, or writes the bytes.
- */
-export function openPlain(
-  browser: Fixture,
-  profile: BrowserContext,
-  sandbox: string,
-  token: string,
-  asText: boolean,
-): Promise<Tab> {
+/** A tab with a plain client in it: stock xterm.js, and a WebSocket with the token in its address. It decodes each frame by itself. */
+export function openPlain(browser: Fixture, profile: BrowserContext, sandbox: string, token: string): Promise<Tab> {
   const query = new URLSearchParams({ sandbox, session: "main", token });
-  const given = [`${system.origin.replace(/^http/, "ws")}/attach?${query}`, asText];
-  return open(browser, profile, "/healthz", `const [url, asText] = ${JSON.stringify(given)};\n${PLAIN}`);
+  const url = `${system.origin.replace(/^http/, "ws")}/attach?${query}`;
+  return open(browser, profile, "/healthz", `const url = ${JSON.stringify(url)};\n${PLAIN}`);
 }
 
 /** A document that did not come from the loopback itself may not connect to it: so one that did is written over. */
