@@ -10,7 +10,7 @@ const browser = setUpBrowser();
 const readOut = (tab: Tab, row: RegExp) =>
   tab.page.locator(".xterm-accessibility-tree > div").filter({ hasText: row }).first();
 
-test("the bare address asks for a login, leads to the issuer and back, and there is a shell", async () => {
+test("the bare address asks for a login and leads to a shell, which nobody else finds; a log out is one of all tabs", async () => {
   const profile = await browser.profile();
   const tab = await browser.open(profile, "/");
   const link = tab.page.getByRole("link", { name: "Log in" });
@@ -32,30 +32,13 @@ test("the bare address asks for a login, leads to the issuer and back, and there
   expect(await tab.words()).toBe("Connected");
   await tab.run("echo $((6*7)) answers");
   await readOut(tab, /^42 answers\s*$/).waitFor();
-});
 
-test("another tab is logged in, and logging out in one logs out the other at its next load", async () => {
-  const profile = await browser.freshMember();
-  const tab = await browser.open(profile, "/");
-  await tab.state("attached");
-  const other = await browser.open(profile, "/");
-  await other.state("attached");
-  // The bare address opens the session that this person had last.
-  const sessionOf = ({ page }: Tab) => new URL(page.url()).searchParams.get("session");
-  expect(sessionOf(other)).toBe(sessionOf(tab));
-
-  await tab.logOut();
-  await tab.page.getByRole("link", { name: "Log in" }).waitFor();
-  expect(await tab.page.context().cookies(system.origin)).toEqual([]);
-  await other.page.reload();
-  await other.page.getByRole("link", { name: "Log in" }).waitFor();
-});
-
-test("nobody's session is another person's: bob finds a shell of his own under alice's address", async () => {
-  const { tab } = await browser.shell();
+  // Nobody's session is another person's: bob finds a shell of his own under alice's address.
   await tab.run("echo pid $$");
-  const pid = (await tab.find(/^pid (\d+)$/))[1];
-  const bob = await browser.open(await browser.profile(), tab.page.url());
+  const row = readOut(tab, /^pid \d+\s*$/);
+  await row.waitFor();
+  const pid = /\d+/.exec((await row.textContent()) ?? "")?.[0];
+  const bob = await browser.open(await browser.profile(), `${tab.page.url()}&debug=1&renderer=dom`);
   await bob.page.getByRole("link", { name: "Log in" }).click();
   await bob.page.getByLabel("User name").fill("bob");
   await bob.page.getByLabel("Organisation").fill("elsewhere");
@@ -64,4 +47,17 @@ test("nobody's session is another person's: bob finds a shell of his own under a
   await bob.run("echo pid $$");
   expect((await bob.find(/^pid (\d+)$/))[1]).not.toBe(pid);
   expect(await bob.page.locator(".sbx-user").textContent()).toBe("Bob");
+  await bob.page.close();
+
+  // Another tab is logged in, and logging out in one logs out the other at its next load.
+  const other = await browser.open(profile, "/");
+  await other.state("attached");
+  // The bare address opens the session that this person had last.
+  const sessionOf = ({ page }: Tab) => new URL(page.url()).searchParams.get("session");
+  expect(sessionOf(other)).toBe(sessionOf(tab));
+  await tab.logOut();
+  await tab.page.getByRole("link", { name: "Log in" }).waitFor();
+  expect(await tab.page.context().cookies(system.origin)).toEqual([]);
+  await other.page.reload();
+  await other.page.getByRole("link", { name: "Log in" }).waitFor();
 });
