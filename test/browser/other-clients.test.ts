@@ -10,7 +10,7 @@ import type { Tab } from "./support/tab.ts";
 const browser = setUpBrowser();
 
 /** A tab with the addon in it, logged in and connected, with a plain prompt on an empty screen. */
-async function addonTab(sandbox = fresh("addon")): Promise<Tab> {
+async function addonTab(sandbox: string): Promise<Tab> {
   const profile = await browser.member();
   const tab = await openAddon(browser, profile, sandbox);
   await connected(tab, 1);
@@ -53,8 +53,9 @@ async function cutAndBack(tab: Tab, times: number): Promise<void> {
   await connected(tab, times + 1);
 }
 
-test("SandboxAddon connects, types, resizes, and comes back after cuts: the shell and its screen, a program in full screen", async () => {
-  const tab = await addonTab();
+test("SandboxAddon types, resizes, comes back after cuts, and shares the session with our own page", async () => {
+  const sandbox = fresh("addon");
+  const tab = await addonTab(sandbox);
   await plainPrompt(tab);
   await tab.run("echo é日👩 $((6 * 7)); stty size");
   await tab.shows("é日👩 42");
@@ -83,10 +84,23 @@ test("SandboxAddon connects, types, resizes, and comes back after cuts: the shel
   await tab.shows("half a");
   await tab.type("line");
   await tab.shows("half a line");
+  await tab.page.keyboard.press("Escape");
+  await tab.run(":q!");
+  await tab.prompt();
+
+  // It shares the session with our own page.
+  const ours = await browser.open(tab.page.context(), `/?sandbox=${sandbox}&session=main&debug=1&renderer=dom`);
+  await ours.state("attached");
+  await ours.prompt();
+  await ours.run("echo from ours $((1 + 1))");
+  await tab.shows("from ours 2");
+  await tab.run("echo from theirs $((2 + 2))");
+  await ours.shows("from theirs 4");
+  await ours.page.close();
 });
 
 test("SandboxAddon gets the exit with its code, and then a new shell", async () => {
-  const tab = await addonTab();
+  const tab = await addonTab(fresh("addon"));
   await plainPrompt(tab);
   await tab.run("exit 7");
   await connected(tab, 2);
@@ -101,19 +115,6 @@ test("SandboxAddon gets the exit with its code, and then a new shell", async () 
   await plainPrompt(tab);
   await tab.run("echo new $((5 * 5))");
   await tab.shows("new 25");
-});
-
-test("SandboxAddon and our own page share a session", async () => {
-  const sandbox = fresh("addon");
-  const theirs = await addonTab(sandbox);
-  await plainPrompt(theirs);
-  const ours = await browser.open(theirs.page.context(), `/?sandbox=${sandbox}&session=main&debug=1&renderer=dom`);
-  await ours.state("attached");
-  await ours.prompt();
-  await ours.run("echo from ours $((1 + 1))");
-  await theirs.shows("from ours 2");
-  await theirs.run("echo from theirs $((2 + 2))");
-  await ours.shows("from theirs 4");
 });
 
 test("PandaStack's browser example works as it stands: types, resizes, gets the exit", async () => {
