@@ -14,7 +14,7 @@ const browser = setUpBrowser();
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 test("a folder is saved as an archive; what is not agreed to is not", async () => {
-  const { tab, directory } = await browser.shell();
+  const { tab, directory } = await browser.sameShell();
   mkdirSync(join(directory, "folder"));
   writeFileSync(join(directory, "folder", "x"), "content");
   await tab.run("sbx-download /etc/hostname folder");
@@ -29,7 +29,7 @@ test("a folder is saved as an archive; what is not agreed to is not", async () =
 });
 
 test("a folder that a hand drops arrives with all that is in it, where the shell is, and its path is typed", async () => {
-  const { tab, directory } = await browser.shell();
+  const { tab, directory } = await browser.sameShell();
   const own = await mkdtemp(join(tmpdir(), "sbx-dropped-"));
   mkdirSync(join(own, "it's a folder", "below"), { recursive: true });
   mkdirSync(join(own, "it's a folder", "empty"));
