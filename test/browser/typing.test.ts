@@ -11,7 +11,7 @@ import { launchFirefox } from "./support/firefox.ts";
 import { directoryOf, setUpBrowser } from "./support/fixture.ts";
 import type { Tab } from "./support/tab.ts";
 
-const SECONDS = Number(process.env.TYPING_SECONDS ?? 15);
+const SECONDS = Number(process.env.TYPING_SECONDS ?? 10);
 const SEED = Number(process.env.TYPING_SEED ?? 1);
 /** Less than the minute before its end at which a page is told of it; a busy machine needs seconds for a renewal. */
 const TOKEN_SECONDS = SECONDS < 120 ? 30 : 60;
