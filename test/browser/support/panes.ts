@@ -3,7 +3,7 @@ import type { BrowserContext, Locator } from "playwright-core";
 import { expect } from "vitest";
 import { fresh, system } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
-import type { Tab } from "./tab.ts";
+import { enter, type Tab } from "./tab.ts";
 
 export const pane = (tab: Tab, session: string): Locator => tab.page.locator(`.sbx-pane[data-pane$="/${session}"]`);
 
@@ -52,7 +52,7 @@ export async function hasFocus(tab: Tab, session: string): Promise<void> {
 
 /** Types a command where the focus is, and waits for the row that it prints. */
 export async function typed(tab: Tab, command: string, row: string): Promise<void> {
-  await tab.page.keyboard.type(`${command}\n`);
+  await enter(tab.page, command);
   await tab.shows(row);
 }
 

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { TmuxOfSession } from "../../e2e/support/clients/pane-client.ts";
 import { fresh } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
-import type { Tab } from "./tab.ts";
+import { enter, type Tab } from "./tab.ts";
 
 export type Paned = {
   readonly tab: Tab;
@@ -39,7 +39,7 @@ export async function goTo(tab: Tab, id: string): Promise<boolean> {
 /** Types a command into the pane that has the focus, once it is this one. */
 export async function inPane(tab: Tab, id: string, command: string): Promise<void> {
   await expect.poll(() => pane(tab, id).locator(".xterm-helper-textarea:focus").count()).toBe(1);
-  await tab.page.keyboard.type(`${command}\n`);
+  await enter(tab.page, command);
 }
 
 /** The rows of a pane, as they are drawn. */
