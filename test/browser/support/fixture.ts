@@ -196,7 +196,10 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
       const { tab, folders } = same;
       const directory = join(same.directory, `test-${folders}`);
       mkdirSync(directory, { mode: 0o777 });
-      await tab.run(`cd ~/test-${folders} && clear`);
+      // A test may have left a program that reads.
+      await tab.type("");
+      await tab.page.keyboard.press("Control+C");
+      await tab.run(`stty sane; cd ~/test-${folders} && clear`);
       await tab.prompt();
       return { tab, directory };
     },
