@@ -17,11 +17,11 @@ const OUTPUT = ".xterm-screen";
 /** @returns A line for each place that breaks a rule. */
 export async function findings(tab: Tab): Promise<string[]> {
   if (!(await tab.page.evaluate(() => window.axe !== undefined))) await tab.page.evaluate(SOURCE);
-  const violations = await tab.page.evaluate(
-    async (exclude) =>
-      (await window.axe?.run({ exclude: [[exclude]] }, { resultTypes: ["violations"], preload: false }))?.violations,
-    OUTPUT,
-  );
+  const violations = await tab.page.evaluate(async (exclude) => {
+    // What is behind a dialog is inert, and a view of its own.
+    const context = document.querySelector("dialog[open]") ?? { exclude: [[exclude]] };
+    return (await window.axe?.run(context, { resultTypes: ["violations"], preload: false }))?.violations;
+  }, OUTPUT);
   if (violations === undefined) throw new Error("axe is not on the page");
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary?.replaceAll("\n", " ")}`),

@@ -66,8 +66,14 @@ export async function small(tab: Tab): Promise<string[]> {
   );
 }
 
-/** Goes through the page by Tab, from the terminal by the key that leaves it, until it comes round. */
-export async function reach(tab: Tab): Promise<{ controls: Set<string>; reached: Set<string> }> {
+/**
+ * Goes through the page by Tab, from the terminal by the key that leaves it, until it comes round.
+ * @param known What was reached before on the same page, and need not be again.
+ */
+export async function reach(
+  tab: Tab,
+  known: ReadonlySet<string>,
+): Promise<{ controls: Set<string>; reached: Set<string> }> {
   const { page } = tab;
   await prepare(tab);
   const controls = await page.evaluate((controls) => {
@@ -79,7 +85,7 @@ export async function reach(tab: Tab): Promise<{ controls: Set<string>; reached:
       .filter((one) => !one.matches("[tabindex='-1'], input[type=radio]:not(:checked)")) // The arrows lead there.
       .map(window.nameOf);
   }, CONTROLS);
-  const reached = new Set<string>();
+  const reached = new Set(known);
   for (let step = 0; step < controls.length * 2 + 10; step += 1) {
     const now = await page.evaluate(() => {
       const one = document.activeElement;

@@ -46,8 +46,11 @@ export const changeMe = (profile: BrowserContext, change: () => object) =>
     await route.fulfill({ json: { ...me, ...change() } });
   });
 
-/** Leads the page's connections through here. @returns They, in order: a test may say something to the page in the server's place. */
-export async function playConnections(profile: BrowserContext): Promise<readonly WebSocketRoute[]> {
+/** In order: a test may say something to the page in the server's place. */
+export type Connections = readonly WebSocketRoute[];
+
+/** Leads the page's connections through here. */
+export async function playConnections(profile: BrowserContext): Promise<Connections> {
   const connections: WebSocketRoute[] = [];
   await profile.routeWebSocket(/\/attach\?/, (route) => {
     route.connectToServer();

@@ -2,41 +2,45 @@
 import type { BrowserContextOptions } from "playwright-core";
 import { api, fresh, holdInnerHop, person, releaseInnerHop } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
-import { changeMe, member, playConnections, press, sandboxOf, shell, type Walk } from "./view.ts";
+import type { Link } from "./link.ts";
+import type { Tab } from "./tab.ts";
+import { type Connections, changeMe, member, press, type See, sandboxOf, shell, type Walk } from "./view.ts";
+
+/** On a page with a shell, which is connected again then. */
+export async function lost(see: See, tab: Tab, link: Link): Promise<void> {
+  link.cut();
+  await tab.says(/^Connection lost: retrying in/);
+  await tab.type("lost");
+  await tab.page.getByText("4 keys typed while disconnected: not sent").waitFor();
+  await see("a connection that is lost", tab);
+  await tab.page.context().setOffline(true);
+  await tab.says(/^Offline/);
+  await see("a device without a network", tab);
+  link.mend();
+  await tab.page.context().setOffline(false);
+  await tab.state("attached");
+}
+
+/** @param connections Of the page, which the test answers here. */
+export async function ending(see: See, tab: Tab, connections: Connections): Promise<void> {
+  const say = (message: object) => connections.at(-1)?.send(JSON.stringify(message));
+  say({ type: "stopping", seconds: 30 });
+  await tab.page.getByText(/stops|stopping/i).waitFor();
+  await see("a sandbox that stops", tab);
+  // It can't be renewed.
+  await changeMe(tab.page.context(), () => ({
+    expiresAt: new Date(Date.now() + 50_000).toISOString(),
+    renewable: false,
+  }));
+  say({ type: "expiring", seconds: 50 });
+  await tab.page.getByRole("region", { name: /^Your login/ }).waitFor();
+  await see("a login that ends soon", tab);
+  await connections.at(-1)?.close({ code: 4401, reason: "token expired" });
+  await tab.page.getByRole("alert").waitFor();
+  await see("a login that has ended", tab);
+}
 
 export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
-  "a login that ends, and a sandbox": async (see) => {
-    let connections: Awaited<ReturnType<typeof playConnections>> = [];
-    const tab = await shell(browser, "", async (profile) => {
-      connections = await playConnections(profile);
-    });
-    const say = (message: object) => connections.at(-1)?.send(JSON.stringify(message));
-    say({ type: "stopping", seconds: 30 });
-    await tab.page.getByText(/stops|stopping/i).waitFor();
-    await see("a sandbox that stops", tab);
-    // It can't be renewed.
-    await changeMe(tab.page.context(), () => ({
-      expiresAt: new Date(Date.now() + 50_000).toISOString(),
-      renewable: false,
-    }));
-    say({ type: "expiring", seconds: 50 });
-    await tab.page.getByRole("region", { name: /^Your login/ }).waitFor();
-    await see("a login that ends soon", tab);
-    await connections.at(-1)?.close({ code: 4401, reason: "token expired" });
-    await tab.page.getByRole("alert").waitFor();
-    await see("a login that has ended", tab);
-  },
-  "a connection that is lost": async (see) => {
-    const tab = await shell(browser);
-    browser.link.cut();
-    await tab.says(/^Connection lost: retrying in/);
-    await tab.page.keyboard.type("lost");
-    await tab.page.getByText("4 keys typed while disconnected: not sent").waitFor();
-    await see("a connection that is lost", tab);
-    await tab.page.context().setOffline(true);
-    await tab.says(/^Offline/);
-    await see("a device without a network", tab);
-  },
   "a first visit, and the page without a network": async (see) => {
     const visit = async (options?: BrowserContextOptions) => {
       const tab = await browser.open(await browser.profile(options), `/?sandbox=${fresh("axe")}`);
@@ -63,14 +67,15 @@ export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>
     const profile = await member(browser);
     const address = (query: string) => `/?sandbox=${fresh("axe")}&renderer=dom&session=${query}`;
     await holdInnerHop();
-    const waiting = await browser.open(profile, address("main"));
-    await waiting.says(/^Connecting/);
-    await see("a connection that is being made", waiting);
+    const tab = await browser.open(profile, address("main"));
+    const goTo = (query: string) => tab.page.goto(new URL(address(query), tab.page.url()).href);
+    await tab.says(/^Connecting/);
+    await see("a connection that is being made", tab);
     await releaseInnerHop();
-    const refused = await browser.open(profile, address("nobody&role=viewer"));
-    await refused.page.getByRole("alert").waitFor();
-    await see("a refusal", refused);
-    const tab = await browser.open(profile, address("main&cmd=no-such-program"));
+    await goTo("nobody&role=viewer");
+    await tab.page.getByRole("alert").waitFor();
+    await see("a refusal", tab);
+    await goTo("main&cmd=no-such-program");
     await tab.page.getByRole("heading", { name: "Run this?" }).waitFor();
     await see("a link that asks to run something", tab);
     await tab.button("Run");
@@ -78,11 +83,11 @@ export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>
     await tab.page.getByText("Command not found: no-such-program.").waitFor();
     await see("a command that can't be started", tab);
     await profile.route("**/api/me", (route) => route.fulfill({ status: 503, json: { message: "It restarts" } }));
-    const silent = await browser.open(profile, address("main"));
-    await silent.page.getByRole("heading", { name: "Cannot reach the server" }).waitFor();
-    await see("a server that does not answer", silent);
+    await goTo("main");
+    await tab.page.getByRole("heading", { name: "Cannot reach the server" }).waitFor();
+    await see("a server that does not answer", tab);
     // The browser's own words about it.
-    silent.problems.length = 0;
+    tab.problems.length = 0;
   },
   "a keyboard that somebody else has": async (see) => {
     const ann = await shell(browser, "&mode=exclusive&name=Ann");

@@ -2,7 +2,17 @@
 import type { Fixture } from "./fixture.ts";
 import { clickOn } from "./links.ts";
 import type { Tab } from "./tab.ts";
-import { changeMe, dialog, playTransfers, shell, type Walk } from "./view.ts";
+import {
+  type Connections,
+  changeMe,
+  dialog,
+  playConnections,
+  playTransfers,
+  type See,
+  shell,
+  type Walk,
+} from "./view.ts";
+import { ending } from "./views-of-connections.ts";
 
 const link = (address: string, text: string) => `printf '\\e]8;;%s\\a%s\\e]8;;\\a\\n' '${address}' '${text}'`;
 
@@ -29,25 +39,31 @@ const drag = (tab: Tab, ...types: ("dragover" | "dragleave" | "drop")[]) =>
     { types, bytes: BYTES },
   );
 
-export const outputWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
-  "links in the output": async (see) => {
-    const tab = await shell(browser);
-    await ask(tab, link("https://elsewhere.example/login?back=%2Fhome", "https://bank.example"), "https://bank");
-    await see("a link whose text says another address", tab);
-    await ask(tab, link("javascript:alert(1)", "the documents"), "the documents");
-    await see("a link that is not opened", tab);
-    await ask(tab, "echo src/main.ts:12:5", "src/main", "Control");
-    await see("a path in the output", tab);
-    await ask(tab, link("http://localhost:5173/", "your page"), "your page");
-    await see("a port of the sandbox", tab);
-    await tab.run("clear; mkdir -p folder; touch file");
-    await tab.page.getByRole("button", { name: "Files" }).click();
-    await tab.page.getByRole("treeitem", { name: "file" }).waitFor();
-    await see("the files panel", tab);
-  },
-  "files on their way, and a server without previews": async (see) => {
+/** On a page with a shell. */
+export async function links(see: See, tab: Tab): Promise<void> {
+  await ask(tab, link("https://elsewhere.example/login?back=%2Fhome", "https://bank.example"), "https://bank");
+  await see("a link whose text says another address", tab);
+  await ask(tab, link("javascript:alert(1)", "the documents"), "the documents");
+  await see("a link that is not opened", tab);
+  await ask(tab, "echo src/main.ts:12:5", "src/main", "Control");
+  await see("a path in the output", tab);
+  await ask(tab, link("http://localhost:5173/", "your page"), "your page");
+  await see("a port of the sandbox", tab);
+  await tab.run("clear; mkdir -p folder; touch file");
+  await tab.page.getByRole("button", { name: "Files" }).click();
+  await tab.page.getByRole("treeitem", { name: "file" }).waitFor();
+  await see("the files panel", tab);
+  await tab.page.getByRole("button", { name: "Files" }).click();
+  await tab.page.getByRole("treeitem", { name: "file" }).waitFor({ state: "detached" });
+}
+
+export const transferWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
+  "files on their way without previews, a sandbox that stops, and a login that ends": async (see) => {
     let transfers = { areHeld: false };
+    let connections: Connections = [];
     const tab = await shell(browser, "", async (profile) => {
+      connections = await playConnections(profile);
+      // The later one is asked first.
       transfers = await playTransfers(profile);
       await changeMe(profile, () => ({ previews: false }));
     });
@@ -87,5 +103,7 @@ export const outputWalks = (browser: Fixture): Readonly<Record<string, Walk>> =>
     await drag(tab, "dragover", "drop");
     await tab.page.getByText(UNDER_WAY).waitFor();
     await see("an upload", tab);
+    transfers.areHeld = false;
+    await ending(see, tab, connections);
   },
 });

@@ -4,9 +4,9 @@ import type { Fixture } from "./fixture.ts";
 import { focused, pane as paneOf } from "./panes.ts";
 import type { Tab } from "./tab.ts";
 import { pane } from "./tmux-panes.ts";
-import { dialog, member, press, sandboxOf, shell, type Walk } from "./view.ts";
-import { connectionWalks } from "./views-of-connections.ts";
-import { outputWalks } from "./views-of-output.ts";
+import { dialog, member, press, type See, sandboxOf, shell, type Walk } from "./view.ts";
+import { connectionWalks, lost } from "./views-of-connections.ts";
+import { links, transferWalks } from "./views-of-output.ts";
 
 const THEME = {
   name: "Forest",
@@ -60,8 +60,41 @@ async function importTheme(tab: Tab, name: string, text: string): Promise<void> 
   await tab.page.getByLabel("Import a theme…").setInputFiles(file);
 }
 
+async function printed(see: See, tab: Tab): Promise<void> {
+  const { page } = tab;
+  await press(tab, "Control+Shift+F");
+  await page.getByRole("search").waitFor();
+  await see("a search", tab);
+  await tab.run("seq 1 200");
+  await tab.find(/^200$/);
+  await press(tab, "Shift+PageUp");
+  await page.getByRole("button", { name: "↓ Newest" }).waitFor();
+  await see("an earlier place in the output", tab);
+  await press(tab, "Control+Shift+L");
+  await page.getByText(/bytes to draw$/).waitFor();
+  await see("how slow the link is", tab);
+  await tab.run("clear; echo ready; cat");
+  await tab.shows("ready");
+  await paste(tab, "one\ntwo");
+  await dialog(tab);
+  await see("a paste that is asked about", tab);
+  await press(tab, "Control+C");
+  await press(tab, "Control+Shift+Comma");
+  await dialog(tab);
+  await importTheme(tab, "forest.json", JSON.stringify(THEME));
+  await page.getByText("Theme: Forest").waitFor();
+  await importTheme(tab, "photo.json", "not a theme");
+  await page.getByText("photo.json is not a theme").waitFor();
+  await see("a theme of one's own", tab);
+  await tab.button("Reader");
+  await tab.run("clear; printf 'ok \\e[32mgreen\\e[m \\e[31mred\\e[m \\e[1;34mbold\\e[m\\n'");
+  await tab.find(/^ok green red bold$/);
+  await see("the mode for screen readers", tab);
+  await tab.button("Reader");
+}
+
 const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
-  "a shell and its dialogs": async (see) => {
+  "a shell, its dialogs, what is printed in it, and its end": async (see) => {
     const tab = await shell(browser);
     const { page } = tab;
     await see("a shell", tab);
@@ -89,38 +122,9 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await tab.button("Copy link");
     await page.getByLabel(/^Link, valid/).waitFor();
     await see("a link that is made", tab);
-  },
-  "a shell, what is printed in it, and its end": async (see) => {
-    const tab = await shell(browser);
-    const { page } = tab;
-    await press(tab, "Control+Shift+F");
-    await page.getByRole("search").waitFor();
-    await see("a search", tab);
-    await tab.run("seq 1 200");
-    await tab.find(/^200$/);
-    await press(tab, "Shift+PageUp");
-    await page.getByRole("button", { name: "↓ Newest" }).waitFor();
-    await see("an earlier place in the output", tab);
-    await press(tab, "Control+Shift+L");
-    await page.getByText(/bytes to draw$/).waitFor();
-    await see("how slow the link is", tab);
-    await tab.run("clear; echo ready; cat");
-    await tab.shows("ready");
-    await paste(tab, "one\ntwo");
-    await dialog(tab);
-    await see("a paste that is asked about", tab);
-    await press(tab, "Control+C");
-    await press(tab, "Control+Shift+Comma");
-    await dialog(tab);
-    await importTheme(tab, "forest.json", JSON.stringify(THEME));
-    await page.getByText("Theme: Forest").waitFor();
-    await importTheme(tab, "photo.json", "not a theme");
-    await page.getByText("photo.json is not a theme").waitFor();
-    await see("a theme of one's own", tab);
-    await tab.button("Screen reader");
-    await tab.run("clear; printf 'ok \\e[32mgreen\\e[m \\e[31mred\\e[m \\e[1;34mbold\\e[m\\n'");
-    await tab.find(/^ok green red bold$/);
-    await see("the mode for screen readers", tab);
+    await links(see, tab);
+    await lost(see, tab, browser.link);
+    await printed(see, tab);
     await tab.run("exit 3");
     await tab.says("Process exited with code 3");
     await see("an exit", tab);
@@ -128,16 +132,15 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await page.getByRole("heading", { name: "Closed" }).waitFor();
     await see("a closed session", tab);
   },
-  "a recording": async (see) => {
-    const tab = await shell(browser, "&record=1");
+  "a recording, tabs and panes": async (see) => {
+    const tab = await shell(browser, "&tabs=1&record=1");
     await tab.run("echo recorded");
     await tab.shows("recorded");
     await tab.button("Recording");
     await tab.page.getByLabel("Moment").waitFor();
     await see("a recording's timeline", tab);
-  },
-  "tabs and panes": async (see) => {
-    const tab = await shell(browser, "&tabs=1");
+    await tab.button("Back to live");
+    await tab.page.getByLabel("Moment").waitFor({ state: "detached" });
     await press(tab, "Control+Shift+D");
     const second = await focused(tab, 2);
     await see("two panes", tab);
@@ -164,6 +167,6 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
 /** Every view of the page is on one of them. */
 export const walksOf = (browser: Fixture): Readonly<Record<string, Walk>> => ({
   ...ownWalks(browser),
-  ...outputWalks(browser),
+  ...transferWalks(browser),
   ...connectionWalks(browser),
 });
