@@ -121,7 +121,7 @@ test("after each dialog, after Reader, and after a paste that asks, the keyboard
   await tab.page.keyboard.press("Enter");
   await tab.shows("é日本");
   expect((await tab.rows()).filter((row) => /^(one|two|typed)$/.test(row))).toEqual(["typed", "one", "two"]);
-  await tab.button("Reader");
+  await tab.button("Screen reader");
 });
 
 atLength("a link brings a guest, who looks on, asks to type, types alone, and comes back with a reload", async () => {

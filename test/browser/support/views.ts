@@ -86,11 +86,11 @@ async function printed(see: See, tab: Tab): Promise<void> {
   await importTheme(tab, "photo.json", "not a theme");
   await page.getByText("photo.json is not a theme").waitFor();
   await see("a theme of one's own", tab);
-  await tab.button("Reader");
+  await tab.button("Screen reader");
   await tab.run("clear; printf 'ok \\e[32mgreen\\e[m \\e[31mred\\e[m \\e[1;34mbold\\e[m\\n'");
   await tab.find(/^ok green red bold$/);
   await see("the mode for screen readers", tab);
-  await tab.button("Reader");
+  await tab.button("Screen reader");
 }
 
 const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
