@@ -318,7 +318,7 @@ export class StdioClient {
     this.#hello = hello;
     this.#resume = hello.resume;
     this.#answerers = new AnswererHistory(hello.you.id, hello.live, hello.answerer);
-    this.#output.anchor(hello);
+    this.#output.greeted();
     this.#attachedAtMs = this.#ports.now();
     this.#input.rewind(hello);
     // Before a listener can write: the session may have forgotten the secrecy together with this client's place.

@@ -92,16 +92,12 @@ export class OutputReceiver {
     this.#isAckDue = false;
   }
 
-  /** Sets the start offsets from a greeting; reports nothing yet. */
-  anchor(hello: Hello): void {
+  /** A greeting has come: an older snapshot uses up no window any more. */
+  greeted(): void {
     this.#snapshotAt = undefined;
-    if (this.#received === undefined) {
-      this.#processedTo = startOf(hello) ?? 0;
-      this.#acked = this.#processedTo;
-    } else this.#acked = Math.min(this.#acked, this.#processedTo);
   }
 
-  /** Continues the output as the greeting says. Call after {@link anchor}. */
+  /** Continues the output as the greeting says. Call after {@link greeted}. */
   open(hello: Hello): void {
     const from = this.#received ?? startOf(hello);
     this.#leap = { from, to: hello.offset, isApproximate: hello.approximate === true, sizes: [] };

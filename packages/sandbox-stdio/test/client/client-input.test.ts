@@ -50,6 +50,14 @@ describe("keys", () => {
     expect([client.type(bytes("a")), told("discarded")]).toEqual([false, []]);
   });
 
+  test("told to keep its keys, it keeps all of them while the connection is down, and sends them with the next", () => {
+    const { client, greet, told, typed, cut } = attached({}, { keepsKeys: true });
+    cut();
+    expect(client.type(bytes("ls\r"))).toBe(true);
+    greet({ stdin: 0 });
+    expect([typed(), told("discarded")]).toEqual([["ls\r"], []]);
+  });
+
   test("I4a: the rest of a paste that was begun is kept while the connection is down, and sent once", () => {
     const { client, greet, socket, told, typed, wait } = attached();
     client.type(bytes("\x1b[200~one,"));
@@ -155,6 +163,32 @@ describe("keys", () => {
     lose("f", 5_000);
   });
 
+  test("C: a key that is answered costs one ping; of one that is not it tells after 3 s, though others follow", () => {
+    const { client, say, texts, told, wait } = attached();
+    const before = texts("ping").length;
+    client.type(bytes("a"));
+    wait(100);
+    say({ type: "pong" });
+    wait(9_900);
+    expect([texts("ping").length - before, told("quiet")]).toEqual([1, []]);
+    client.type(bytes("b"));
+    wait(2_000);
+    client.type(bytes("c"));
+    wait(1_000);
+    expect(told("quiet")).toHaveLength(1);
+  });
+
+  test("C: a key that a broken connection left unanswered does not keep the next one's from being watched", () => {
+    const { client, greet, told, wait, cut } = attached();
+    client.type(bytes("a"));
+    cut();
+    greet({ stdin: 0 });
+    wait(5_000);
+    client.type(bytes("b"));
+    wait(3_000);
+    expect(told("quiet")).toHaveLength(1);
+  });
+
   test("C: a round trip is that of its own ping: the answer of an earlier one does not count, nor does a broken one", () => {
     const { client, greet, say, texts, wait, cut } = harness();
     const times: number[] = [];
@@ -188,7 +222,7 @@ describe("keys", () => {
   });
 
   test("R11, I4b: sent away for idleness (4408) it stays away until a key is pressed, which is kept, as are those after it", () => {
-    const { client, greet, say, sockets, told, typed, wait } = attached();
+    const { client, greet, say, socket, sockets, told, typed, wait } = attached();
     say({ type: "bye", code: 4408, reason: "idle", retry: "never" });
     wait(3_600_000);
     const waiting = { phase: "waiting", retryAtMs: undefined, reason: "idle", attempt: 0 };
@@ -198,6 +232,9 @@ describe("keys", () => {
     client.type(bytes("y"));
     greet({ stdin: 0 });
     expect([typed().join(""), told("discarded")]).toEqual(["xy", []]);
+    // From then on it is as on any connection.
+    socket().events.closed(1006, "cut");
+    expect([client.type(bytes("z")), told("discarded")]).toEqual([false, [["discarded", "z"]]]);
   });
 });
 
@@ -212,6 +249,14 @@ describe("the window", () => {
     expect([told("drained").length, client.unackedInput, sentBytes()]).toEqual([before, 262_145, 362_142]);
     say({ type: "stdin_ack", offset: 100_000 });
     expect([told("drained").length, client.unackedInput, sentBytes()]).toEqual([before + 1, 262_143, 362_143]);
+  });
+
+  test("I3: 256 KiB fill the window, and one byte less leaves room", () => {
+    const { client, say, told } = attached();
+    expect(client.write(new Uint8Array(262_144))).toBe(false);
+    const before = told("drained").length;
+    say({ type: "stdin_ack", offset: 1 });
+    expect(told("drained").length).toBe(before + 1);
   });
 
   test("I3b: it keeps and sends what its window holds; a later connection may have a smaller one", () => {
@@ -259,6 +304,17 @@ describe("input that is refused", () => {
     expect(sentBytes()).toBe(65_536);
     say({ type: "stdin_holder", id: "a" });
     expect(sentBytes()).toBe(100_000);
+  });
+
+  test("L10: an end of input behind what is dropped is told once all that was sent is acknowledged, and not before", () => {
+    const { client, say, texts } = attached(PIPES);
+    client.write(new Uint8Array(1_000_000));
+    client.endInput();
+    say(refusal("stdin_closed"));
+    say({ type: "leave", id: "other" });
+    expect(texts("eof")).toEqual([]);
+    say({ type: "stdin_ack", offset: 262_144 });
+    expect(texts("eof")).toEqual([eof(262_144)]);
   });
 
   test("an end of input that is refused drops nothing: the input itself is taken", () => {
@@ -442,6 +498,14 @@ describe("I11: secret input", () => {
     expect(sent()).toEqual([ON]);
     client.setSecret(false);
     expect(sent()).toEqual([ON, OFF]);
+  });
+
+  test("that is asked for before the first greeting begins with it", () => {
+    const { client, greet, texts } = harness();
+    client.setSecret(true);
+    client.start();
+    greet();
+    expect([client.isSecret, texts("secret")]).toEqual([true, [JSON.parse(ON)]]);
   });
 
   test("that is wanted again before it has ended goes on without a word", () => {

@@ -71,6 +71,17 @@ describe("acknowledging", () => {
     expect(socket().sent.slice(-2)).toEqual([size, ack(4)].map((message) => JSON.stringify(message)));
   });
 
+  test("what was gone before the first output is not acknowledged by itself", () => {
+    const { client, output, texts, told, wait } = attached({ ...PIPES, offset: 100_000, live: 100_000, gap: 100_000 });
+    expect([told("gap"), client.resumePoint?.offset]).toEqual([[["gap", 0, 100_000, false]], 100_000]);
+    wait(1_000);
+    expect(texts("ack")).toEqual([]);
+    output("ab");
+    client.processed(100_001);
+    wait(50);
+    expect(texts("ack")).toEqual([ack(100_001)]);
+  });
+
   test("a snapshot is acknowledged when it is drawn and not before, though no output follows it", () => {
     const { client, snapshot, texts, wait } = attached({ offset: 700, live: 700 });
     snapshot("screen");
@@ -154,6 +165,34 @@ describe("what is gone", () => {
     say({ type: "gap", from: 5000, to: 9000 });
     snapshot("newer screen");
     expect([stands(8), stands(5000), stands(9000)]).toEqual([8, 5000, 9000]);
+  });
+
+  test("O7: a gap that comes before the snapshot of the one in hello is told after that one", () => {
+    const { client, say, snapshot, told } = attached(
+      { offset: 5000, live: 5000, gap: 4992 },
+      { resume: "r", offset: 8 },
+    );
+    say({ type: "gap", from: 5000, to: 9000 });
+    snapshot("screen");
+    expect(told("gap")).toEqual([
+      ["gap", 8, 5000, false],
+      ["gap", 5000, 9000, false],
+    ]);
+    client.processed(9000);
+    expect(client.resumePoint?.offset).toBe(9000);
+  });
+
+  test("O7: a gap with nothing in its place, right behind a snapshot, is passed as soon as that is drawn", () => {
+    const { snapshot, greet, output, stands, cut } = behind();
+    snapshot("screen");
+    cut();
+    greet({ offset: 6000, live: 6000, gap: 1000 });
+    output("x");
+    expect(stands(5000)).toBe(6000);
+  });
+
+  test("an empty screen has its size before the first output", () => {
+    expect(attached({ cols: 90, rows: 30 }).told("resize")).toEqual([["resize", 90, 30, 0]]);
   });
 
   test("O7: whoever loses the connection before the snapshot asks from where it stood, or for the first screen again", () => {

@@ -187,6 +187,14 @@ describe("a connection that breaks often", () => {
       },
     ],
     [
+      "a screen alone is none of its bytes",
+      [200, 400, 800, 1_600],
+      ({ greet, snapshot }) => {
+        greet({ offset: 700, live: 700 });
+        snapshot("screen");
+      },
+    ],
+    [
       "greeted without moving a byte, it is waited for longer each time",
       [200, 400, 800, 1_600],
       ({ greet, say, socket }) => {
@@ -359,6 +367,16 @@ describe("the end", () => {
     client.suspend();
     expect([socket().closed, client.state]).toEqual(["abort", { phase: "ended", end: { kind: "left" } }]);
     expect(client.resumePoint).toEqual({ session: "main", resume: "r-a", offset: 4 });
+  });
+
+  test("suspending after the exit changes nothing: it has ended with that", () => {
+    const { client, say, phases } = attached();
+    say({ type: "exit", code: 3, offset: 0 });
+    client.suspend();
+    expect([client.state, phases()]).toEqual([
+      { phase: "ended", end: { kind: "exit", code: 3 } },
+      ["connecting", "attached", "ended"],
+    ]);
   });
 
   test("a client that was suspended hears nothing more of its connection, and makes no other", () => {

@@ -67,6 +67,18 @@ test("R7: with nothing kept it goes on where other input has ended; over input t
   expect(() => outbox.rewind(9)).toThrow("Cannot continue at 9: input ends at 8");
 });
 
+test("R7: what one connection acknowledged before it was sent is not taken from the next, which counts anew", () => {
+  const outbox = new InputSender(true);
+  outbox.rewind(0);
+  outbox.write(new Uint8Array(2));
+  outbox.next();
+  outbox.ack(9);
+  outbox.write(new Uint8Array(10));
+  outbox.rewind(2);
+  outbox.next();
+  expect([outbox.acked, outbox.length, outbox.isAllSent]).toEqual([2, 10, true]);
+});
+
 test("gathers crumbs: a quarter of a megabyte of single bytes is sent, and sent again, in no more than a few frames", () => {
   const outbox = new InputSender();
   outbox.rewind(0);

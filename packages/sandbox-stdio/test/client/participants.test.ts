@@ -202,6 +202,20 @@ describe("what is announced", () => {
     ];
     expect(hear(people(bob), ...left).words).toEqual(["Ann left", "The keyboard is free"]);
     expect(hear(people(bob, { mode: "collaborative" }), ...left).words).toEqual(["Ann left", "-"]);
+    // To a viewer, too.
+    expect(hear(people(cleo), ...left).words).toEqual(["Ann left", "The keyboard is free"]);
+  });
+
+  test("K11: of an ask: what is wanted, and that it is wanted no more; not who takes it, nor of one that is not known", () => {
+    const { words } = hear(
+      people(ann),
+      { type: "ask", id: "q", writer: "api", reason: "sudo", secret: false },
+      { type: "ask_state", id: "q", by: "b" },
+      { type: "ask_state", id: "other", answer: "done" },
+      { type: "ask_state", id: "q", answer: "done" },
+      { type: "ask_state", id: "q", answer: "done" },
+    );
+    expect(words).toEqual(["api asks for you: sudo", "-", "-", "api asks no more", "-"]);
   });
 
   test("is nothing where nothing changes", () => {
@@ -224,6 +238,8 @@ describe("L11b: the windows of one person", () => {
     // Of two persons with one name the second is numbered once.
     const other: Participant = { id: "o", name: "Ann", role: "driver" };
     expect(nameOf(room(bob, { participants: [desk, phone, other] }), "o")).toBe("Ann 2");
+    const behind = room(bob, { participants: [other, desk, phone] });
+    expect(["o", "a", "a2"].map((id) => nameOf(behind, id))).toEqual(["Ann", "Ann 2", "Ann 2"]);
   });
 
   test("are told from those of others: you hold the keyboard elsewhere, and give it to your other window", () => {

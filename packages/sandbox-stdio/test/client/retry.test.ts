@@ -1,6 +1,7 @@
 // Which ends of a connection a client comes back from: every close code, and what a bye makes of it.
 
 import { expect, test } from "vitest";
+import { Attempts } from "../../src/client/attempts.ts";
 import { BACKOFF_BASE_MS, BACKOFF_CAP_MS, decideRetry } from "../../src/client/retry.ts";
 import { backoffMs, CLOSE, defined, httpStatusOf } from "../../src/index.ts";
 import type { Bye } from "../../src/wire/control.ts";
@@ -38,6 +39,12 @@ test("R11: backoff doubles from 200 ms to 15 s, and chance takes any part of it"
     200, 400, 800, 12_800, 15_000, 15_000, 15_000,
   ]);
   expect([BACKOFF_BASE_MS, BACKOFF_CAP_MS, backoffMs(5, 0), backoffMs(5, 0.5)]).toEqual([200, 15_000, 0, 3_200]);
+});
+
+test("R11a: it gives up when the time that it was told has passed, and not a moment earlier", () => {
+  const attempts = new Attempts({ giveUpMs: 1_000 }, () => 0);
+  const cut = { code: 1006, bye: undefined, retryAfterSeconds: 0, attachedMs: 0, wasGreeted: true };
+  expect([0, 999, 1_000].map((nowMs) => attempts.next({ ...cut, nowMs }).kind)).toEqual(["after", "after", "never"]);
 });
 
 test("Z: the close codes are these, and before an upgrade each is an HTTP status", () => {

@@ -72,6 +72,14 @@ test("I4: whether the program has the beginning of a line is known", () => {
   expect(input.isLineSent).toBe(false);
 });
 
+test("I4: a line is split behind its end only where its beginning was discarded", () => {
+  const input = new TypedInput(() => false);
+  const lengths = () => input.split(encode("l\rls")).map(({ length }) => length);
+  const before = lengths();
+  input.decide(encode("rm"), false, 0);
+  expect([before, lengths()]).toEqual([[4], [2, 2]]);
+});
+
 test("I4a: a paste's markers are found wherever they are cut", () => {
   const marked = "\x1b[200~one\x1b[201~";
   for (let at = 1; at < 6; at += 1) {
