@@ -12,7 +12,7 @@ import {
   type WriteOutcome,
 } from "../../src/index.ts";
 import { WriteIds } from "../../src/programs/writers.ts";
-import { bytes, InnerRig, join, output, relayRig, takeAll, text } from "../support/fixtures.ts";
+import { bytes, InnerRig, join, output, pass, relayRig, takeAll, text } from "../support/fixtures.ts";
 
 const LIVE = { tty: true, delivery: "live" } as const;
 
@@ -121,6 +121,42 @@ test("K9, I10: what a program types counts as received and is on record, and a s
   session.programs.recordWrite(client, 10, bytes(""), "typed");
   expect([client.input.received, recorded]).toEqual([10, ["ls", "password"]]);
   expect(peer.of("typed").map((one) => one.text)).toEqual(["ls"]);
+});
+
+test("what a program's call has queued counts as received at once", () => {
+  const { session } = relayRig();
+  const client = session.programs.beginCall({ id: "p", name: "agent", isAdmin: false });
+  if (client === undefined) throw new Error("too many programs");
+  session.programs.recordWrite(client, 0, bytes("abc"), "typed");
+  expect(session.receivedOf("p")).toBe(3);
+});
+
+test("a program has its place until 60 s after the last of its calls, also if its rights change between them", () => {
+  const at = relayRig(LIVE);
+  const begin = (isAdmin: boolean) => at.session.programs.beginCall({ id: "p", name: "agent", isAdmin });
+  const phases: unknown[] = [];
+  for (const isAdmin of [false, false, true]) begin(isAdmin);
+  const client = at.session.client("p");
+  if (client === undefined) throw new Error("too many programs");
+  for (let left = 3; left > 0; left -= 1) {
+    pass(at, PROGRAM_GRACE_MS);
+    phases.push(client.presence.phase);
+    at.session.programs.endCall(client);
+  }
+  pass(at, PROGRAM_GRACE_MS - 1);
+  phases.push(client.presence.phase);
+  pass(at, 1);
+  expect([...phases, client.presence.phase]).toEqual([...Array(4).fill("calling"), "absent"]);
+});
+
+test("H18: of the ends of commands the newest 1,000 are remembered", () => {
+  const { session } = relayRig(LIVE);
+  for (let to = 0; to < 1_000; to += 1) session.commandEnded({ to });
+  const seen = [session.programs.commandEnds.length];
+  session.commandEnded({ to: 1_000 });
+  expect([...seen, session.programs.commandEnds.length, session.programs.commandEnds[0]]).toEqual([
+    ...[1_000, 1_000, { to: 1 }],
+  ]);
 });
 
 test("D6: of requests for attention the newest 32 are remembered", () => {

@@ -51,6 +51,25 @@ describe("who answers", () => {
     expect(answerers(second.peer)).toEqual(["b 0", "a 0"]);
   });
 
+  test("not one whose connection is gone while its input waits", () => {
+    const at = rig(TTY);
+    const { client } = join(at.session, "a", { acknowledges: false });
+    at.session.feed(client, new Uint8Array(400_000));
+    at.session.disconnect(client, "vanished");
+    expect([client.presence.phase, at.session.answerer.id]).toEqual(["vanished", ""]);
+  });
+
+  test("not one that has come back and waits for the process to be held, until it is greeted", () => {
+    const at = relayRig({ tty: true });
+    const { client } = join(at.session, "a");
+    output(at, new Uint8Array(600_000));
+    const seen = [at.session.answerer.id];
+    join(at.session, "a", { offset: 0 });
+    seen.push(client.presence.phase, at.session.answerer.id);
+    pass(at, 2_000);
+    expect([...seen, at.session.answerer.id]).toEqual(["a", "opening", "", "a"]);
+  });
+
   test("in an exclusive session not a driver that may not type, while the holder may come back", () => {
     const at = rig({ ...TTY, mode: "exclusive" });
     const holder = join(at.session, "a");
@@ -79,7 +98,11 @@ test("after the exit nobody is told of another answerer", () => {
   peer.isStuffed = true;
   session.exited({ code: 0 });
   session.bridgeHears();
-  expect([session.client("a")?.presence.phase, answerers(peer)]).toEqual(["vanished", []]);
+  const [first] = session.clients;
+  expect([first?.presence.phase, answerers(peer)]).toEqual(["vanished", []]);
+  // Nor of who leaves.
+  if (first !== undefined) session.leave(first);
+  expect([answerers(peer), peer.of("leave")]).toEqual([[], []]);
 });
 
 describe("K7: answers in an exclusive session", () => {

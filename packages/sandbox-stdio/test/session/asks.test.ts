@@ -1,7 +1,7 @@
 // A program asks for a person: who is told, who may take it, when it ends, and that nothing of a secret is on record.
 
 import { describe, expect, test } from "vitest";
-import { ASK_MS, type Ask, type ClientRecord, isSecretFor, openAsk, whyAwake } from "../../src/index.ts";
+import { ASK_MS, type Ask, type ClientRecord, isSecretFor, openAsk, type Role, whyAwake } from "../../src/index.ts";
 import { bytes, join, pass, relayRig, rig } from "../support/fixtures.ts";
 
 class Recorder {
@@ -49,8 +49,10 @@ describe("who is told and who takes it", () => {
     const v = join(at.session, "v", { role: "viewer" });
     const plain = join(at.session, "plain", { acknowledges: false });
     expect(at.ask()).toBeUndefined();
-    const late = join(at.session, "late");
-    expect([a, v, plain, late].map(({ peer }) => told(peer))).toEqual([[ASK], [], [], [ASK]]);
+    const late = ["driver", "viewer"].map((role) => join(at.session, `late ${role}`, { role: role as Role }));
+    const latePlain = join(at.session, "late plain", { acknowledges: false });
+    const all = [a, v, plain, ...late, latePlain].map(({ peer }) => told(peer));
+    expect(all).toEqual([[ASK], [], [], [ASK], [], []]);
     at.session.command(a.client, { type: "take_ask", id: "q1" });
     const later = join(at.session, "later", { role: "driver" });
     expect(told(later.peer)).toEqual([ASK, { type: "ask_state", id: "q1", by: "a" }]);
@@ -146,6 +148,14 @@ describe("how it ends", () => {
     pass(at, 1);
     expect([at.session.keyboard.holder, at.session.state.asks[0]?.answer]).toEqual(["", "expired"]);
     expect(a.peer.of("stdin_holder").map(({ id }) => id)).toEqual(["a", ""]);
+  });
+
+  test("K11: its writer may ask again as soon as its time is over, whether or not anybody has looked", () => {
+    const at = asking();
+    at.ask();
+    at.clock.ms += ASK_MS;
+    expect(at.ask()).toBeUndefined();
+    expect(at.events).toEqual(["q1 asked p", "q1 expired ", "q2 asked p"]);
   });
 
   test("K11: with the exit an open ask is no more; one that was answered still says how", () => {
@@ -262,6 +272,28 @@ describe("over a restart", () => {
       );
       expect(told(a.peer).length).toBe(holder === "a" ? 2 : 1);
     }
+  });
+
+  test("K12: of several asks one is taken, and by that all are: whoever holds it types alone, and others take none", () => {
+    const asks = [
+      { ...ASKED, id: "q0", by: "p2" },
+      { ...ASKED, takenBy: "a" },
+    ];
+    const at = asking("collaborative", asks, "a");
+    const [a, b] = [join(at.session, "a"), join(at.session, "b")];
+    expect([at.session.keyboard.isLent, at.mayType()]).toEqual([true, ["a"]]);
+    at.session.command(b.client, { type: "take_ask", id: "q0" });
+    expect(b.peer.of("error").map(({ code }) => code)).toEqual(["ask_taken"]);
+    // Nor is the keyboard given back with an ask for which it was not taken.
+    at.session.command(a.client, { type: "decline_ask", id: "q0" });
+    expect([at.session.keyboard.holder, at.mayType()]).toEqual(["a", ["a"]]);
+  });
+
+  test("K11: an ask ends though nobody knows its writer any more", () => {
+    const at = asking("collaborative", [{ ...ASKED, by: "gone" }]);
+    const a = join(at.session, "a");
+    at.session.command(a.client, { type: "decline_ask", id: "q1" });
+    expect(at.events).toEqual(["q1 declined a"]);
   });
 
   test("K12: the bridge refuses input of others while the keyboard is lent, and takes it again after that", () => {

@@ -3,9 +3,15 @@
 import { describe, expect, test } from "vitest";
 import { type AttachRequest, type ClientRecord, MAX_CLIENTS, RESUME_GRACE_MS } from "../../src/index.ts";
 import type { SessionCore } from "../../src/session/session-core.ts";
-import { LOST_REASON, TOLD_EXIT_GRACE_MS } from "../../src/wire/constants.ts";
+import {
+  LOG_BYTES,
+  LOST_REASON,
+  MAX_SNAPSHOT_BYTES,
+  PROGRAM_GRACE_MS,
+  TOLD_EXIT_GRACE_MS,
+} from "../../src/wire/constants.ts";
 import { bytes, FakePeer, InnerRig, join, output, pass, relayRig, request, rig, takeAll } from "../support/fixtures.ts";
-import { heard, PTY } from "../support/screens.ts";
+import { CountingSource, heard, PTY } from "../support/screens.ts";
 
 type Wish = Partial<AttachRequest>;
 
@@ -84,6 +90,31 @@ describe("what is sent first", () => {
     expect(join(at.session, "a", { isResume: true, offset: 2 }).peer.of("exit")).toEqual([exit]);
   });
 
+  test("X8: that the machine goes away is told to our clients, to late ones with what is left, and not after the exit", () => {
+    const at = rig(PTY);
+    const [first, plain] = [join(at.session, "a"), join(at.session, "p", { acknowledges: false })];
+    at.session.stopping(30);
+    at.clock.ms += 10_500;
+    const [late, latePlain] = [join(at.session, "late"), join(at.session, "q", { acknowledges: false })];
+    first.peer.isStuffed = true;
+    at.session.exited({ code: 0 });
+    at.session.stopping(5);
+    const told = [first, plain, late, latePlain, join(at.session, "after")].map(({ peer }) => peer.of("stopping"));
+    const seconds = told.map((messages) => messages.map((message) => message.seconds));
+    expect(seconds).toEqual([[30], [], [20], [], []]);
+  });
+
+  test("H12: with 512 KiB of the log free, or where it can't pace, a client is greeted at once", () => {
+    const at = relayRig();
+    output(at, new Uint8Array(LOG_BYTES / 2));
+    const greeted = (id: string, wish: Wish = {}) => join(at.session, id, { offset: 0, ...wish }).peer.told.length > 0;
+    expect(greeted("a")).toBe(true);
+    output(at, "x");
+    expect([greeted("b"), greeted("live", { delivery: "live" }), greeted("v", { role: "viewer" })]).toEqual([
+      ...[false, true, true],
+    ]);
+  });
+
   test("H12: a lossless driver of a nearly full log is greeted after 2 s, or when the process is lost", () => {
     const at = relayRig();
     output(at, new Uint8Array(600_000));
@@ -107,6 +138,23 @@ describe("what is sent first", () => {
       ["hello", [1, "last"]],
       { code: 4404, reason: LOST_REASON, retry: "never" },
     ]);
+  });
+
+  test("X7: who waits for a screen when the process is lost gets the last one seen; whoever comes later waits for none", () => {
+    const source = new CountingSource();
+    const lost = (wish: Wish, screen?: string) => {
+      const at = relayRig(PTY, { screen: source });
+      output(at, new Uint8Array(MAX_SNAPSHOT_BYTES + 1));
+      const { peer } = join(at.session, "a", wish);
+      const seen = { offset: at.log.endOffset, cols: 80, rows: 24, isExact: true };
+      at.session.lost(screen === undefined ? undefined : { ...seen, bytes: bytes(screen) });
+      return [peer, join(at.session, "late").peer].map((one) => [one.snapshots, one.end]);
+    };
+    const end = { code: 4404, reason: LOST_REASON, retry: "never" };
+    expect(lost({}, "last")).toEqual(Array(2).fill([["last"], end]));
+    const before = source.asked;
+    const [, late] = lost({ offset: 0 });
+    expect([late?.[0], source.asked]).toEqual([[], before]);
   });
 
   test("A13b: the end of output is told behind the last byte, once on each connection, and the exit after it", () => {
@@ -303,6 +351,27 @@ describe("who is here", () => {
     join(session, "late");
   });
 
+  test("L3: a program that calls takes no place", () => {
+    const { session } = relayRig(PTY, { maxClients: 1 });
+    session.programs.beginCall({ id: "p", name: "agent", isAdmin: false });
+    join(session, "a");
+    expect(refusalOf(session, "b")).toEqual(LATER);
+  });
+
+  test("attached are those with a connection, here or at the far end, and no programs", () => {
+    const { session } = rig(PTY);
+    const attachRemote = (id: string, wish: Wish = {}) =>
+      session.attachRemote(
+        { ...request(id, wish), delivery: "live", acked: 0, windowBytes: 65_536 },
+        { tell: () => undefined },
+      );
+    for (const id of ["b", "a"]) join(session, id);
+    attachRemote("far");
+    attachRemote("p", { kind: "program" });
+    vanish(session, "b");
+    expect([session.attachedParticipants.map(({ id }) => id), session.attachedCount]).toEqual([["a", "far"], 2]);
+  });
+
   test("L3: kept places are for those alone who may use them, whoever came first", () => {
     const { session } = rig(PTY, { maxClients: 6, keptPlaces: 2 });
     const other = { mayUseKept: false, role: "viewer" } as const;
@@ -479,16 +548,30 @@ describe("clients of the session object, at the bridge", () => {
     expect(phases).toEqual(["vanished", "absent"]);
   });
 
+  test("R9: a program that has lost its connection is kept for 60 s", () => {
+    const at = rig(PTY);
+    const result = attachRemote(at, "p", { kind: "program" });
+    if (!result.ok) throw new Error(result.reason);
+    at.session.remoteAck(result.client, 0, 65_536);
+    at.session.vanish(result.client);
+    pass(at, PROGRAM_GRACE_MS - 1);
+    expect(result.client.presence.phase).toBe("vanished");
+    pass(at, 1);
+    expect(result.client.presence.phase).toBe("absent");
+  });
+
   test("H8: a holder that is told again is not announced again", () => {
     const at = rig(PTY);
     join(at.session, "a");
     const { peer } = join(at.session, "b");
     for (let i = 0; i < 2; i += 1) at.session.setHolder("a");
     expect(peer.of("stdin_holder")).toEqual([{ type: "stdin_holder", id: "a" }]);
+    // Everybody else may still type.
+    expect(at.session.keyboard.mayDrive("b").ok).toBe(true);
   });
 });
 
-test("whoever watches is called with each output, and once for its end", () => {
+test("whoever watches is called with each output, once for its end, and when its program wants attention", () => {
   const at = relayRig();
   const calls: boolean[] = [];
   for (const isKept of [false, true]) at.session.watch(() => void calls.push(isKept), isKept);
@@ -496,6 +579,8 @@ test("whoever watches is called with each output, and once for its end", () => {
   expect(calls).toEqual([false, true]);
   for (let i = 0; i < 2; i += 1) at.session.outputEnded();
   expect(calls).toEqual([false, true, false, true]);
+  at.session.attention({ kind: "bell", offset: 1 });
+  expect(calls.length).toBe(6);
 });
 
 test("B4: a change of panes is told to the clients of our protocol, and to those that come later", () => {

@@ -13,6 +13,8 @@ import {
 import type { OutputLog } from "../../src/output/output-log.ts";
 import { Backpressure, type Pressure } from "../../src/session/backpressure.ts";
 import type { Clients } from "../../src/session/clients.ts";
+import { Keyboard } from "../../src/session/keyboard.ts";
+import { Pace } from "../../src/session/pace.ts";
 import type { InnerCommand } from "../../src/wire/inner-messages.ts";
 import { InnerRig, join, output, pass, type Rig, rig } from "../support/fixtures.ts";
 
@@ -198,6 +200,47 @@ test("W9a: once nobody has to be waited for, each lossless driver of whom less w
   Object.assign(pace, { pressure: "none", effective: real });
   relayAck(hop, a);
   expect(said).toEqual([{ type: "ack", client: "a", ...real(a) }]);
+});
+
+test("W7c: the slowest counts that keeps up, also at the start of the log: not who does not, nor who is skipped already", () => {
+  const stopsAt = (...readers: [cursor: number, keepsUp?: boolean][]) => {
+    const log = { startOffset: 100, endOffset: 1_100, capacityBytes: 1_000 } as OutputLog;
+    const all = readers.map(([cursor, keepsUp = true]) => ({
+      greeted: { reader: { cursor, flow: { keepsUp: () => keepsUp } } },
+    }));
+    const backpressure = new Backpressure(log, { all } as unknown as Clients);
+    return backpressure.update({} as ClientRecord, 0) === "none" ? undefined : backpressure.stopsAt;
+  };
+  expect([stopsAt([100]), stopsAt([99]), stopsAt([300, false])]).toEqual([850, undefined, undefined]);
+  expect([stopsAt([300], [600]), stopsAt([600], [300]), stopsAt([300, false], [400])]).toEqual([1_050, 1_050, 1_150]);
+});
+
+test("W7c: while the process waits, the window of the pacing client ends where the process is held", () => {
+  const viewer = {
+    id: "v",
+    isPresent: true,
+    role: "viewer",
+    greeted: { reader: { cursor: 0, flow: { keepsUp: () => true } } },
+  };
+  const effective = (acked: number, linkBytes = 300, frameBytes = 10) => {
+    const log = { startOffset: 0, endOffset: 1_000, capacityBytes: 1_000, frameBytes } as OutputLog;
+    const driver = { id: "d", isPresent: true, role: "driver", acknowledges: true, acked, windowBytes: 400, linkBytes };
+    const clients = { all: [viewer, driver] } as unknown as Clients;
+    const pace = new Pace(log, new Keyboard("collaborative"), clients, { delivery: "live", now: () => 0 });
+    const leader = pace.update();
+    if (leader === undefined) throw new Error("nobody paces");
+    return [pace.pressure, pace.effective(leader).offset, pace.effective(leader).window];
+  };
+  expect([effective(500), effective(600), effective(900)]).toEqual([
+    ["waiting", 500, 240],
+    ["waiting", 600, 140],
+    ["waiting", 740, 0],
+  ]);
+  // Nor is it more than the link holds, or less than nothing.
+  expect([effective(500, 100), effective(500, 300, 800)]).toEqual([
+    ["waiting", 500, 100],
+    ["waiting", 0, 0],
+  ]);
 });
 
 test("W7b, W7c: it is behind beyond half of the log, and waited for again once a fifth of the longest wait is saved up", () => {

@@ -2,12 +2,36 @@
 // keyboard.
 
 import { describe, expect, test } from "vitest";
-import { type AttachRequest, defined, PUT_ASIDE_GRACE_MS, RESUME_GRACE_MS } from "../../src/index.ts";
-import { bytes, FakePeer, join, pass, type Rig, request, rig, takeAll } from "../support/fixtures.ts";
+import {
+  type AttachRequest,
+  DEFAULT_BUDGET,
+  defined,
+  PUT_ASIDE_GRACE_MS,
+  RESUME_GRACE_MS,
+  type ServerMessage,
+} from "../../src/index.ts";
+import { Budget } from "../../src/session/budget.ts";
+import { typePlanned } from "../../src/session/client-input.ts";
+import { bytes, FakePeer, join, output, pass, type Rig, relayRig, request, rig, takeAll } from "../support/fixtures.ts";
 import { PTY } from "../support/screens.ts";
 
 const EXCLUSIVE = { ...PTY, mode: "exclusive" } as const;
 const refused = (code: string, message: string) => ({ type: "error", code, message });
+
+/** A client of the session object, and what it is told to have been acknowledged and with which codes it is closed. */
+function remote(at: Rig, wish: Partial<AttachRequest> = {}) {
+  const messages: ServerMessage[] = [];
+  const result = at.session.attachRemote(
+    { ...request("a", wish), delivery: "lossless", acked: 0, windowBytes: 65_536 },
+    { tell: (_id, message) => void messages.push(message) },
+  );
+  if (!result.ok) throw new Error(result.reason);
+  return {
+    client: result.client,
+    told: () => messages.flatMap((message) => (message.type === "stdin_ack" ? [message.offset] : [])),
+    byes: () => messages.flatMap((message) => (message.type === "bye" ? [message.code] : [])),
+  };
+}
 
 describe("the keyboard", () => {
   test("K2: asking, giving, taking and giving back are told to everybody, a refusal only to who asked", () => {
@@ -27,8 +51,25 @@ describe("the keyboard", () => {
       { type: "stdin_request", id: "b" },
       ...["b", "boss", "", "b"].map((id) => ({ type: "stdin_holder", id })),
     ]);
-    expect(b.peer.of("error")).toEqual([refused("not_allowed", "not allowed")]);
+    at.session.command(a.client, { type: "release_stdin" });
+    expect([a, b].map(({ peer }) => peer.of("error"))).toEqual([
+      [refused("not_stdin_holder", "not stdin holder")],
+      [refused("not_allowed", "not allowed")],
+    ]);
     expect(at.upstream.of("holder").map(([, id]) => id)).toEqual(["a", "b", "boss", "", "b"]);
+  });
+
+  test("D9b: who relies on it types alone while it has the keyboard, and all are told that it does", () => {
+    const at = rig(PTY);
+    const [a, b] = [join(at.session, "a", { holdsAlone: true }), join(at.session, "b")];
+    const mayDrive = () => [a, b].map(({ client }) => at.session.mayDrive(client));
+    const before = mayDrive();
+    at.session.command(a.client, { type: "request_stdin" });
+    expect([before, mayDrive()]).toEqual([
+      [true, true],
+      [true, false],
+    ]);
+    expect(b.peer.hello.participants.map(({ alone }) => alone)).toEqual([true, undefined]);
   });
 
   test("K2d: a program's keyboard goes to a person who asks; a guest and another program ask in vain", () => {
@@ -130,6 +171,41 @@ describe("input", () => {
     expect(told()).toEqual([100, 65_536, 131_072, 131_079]);
   });
 
+  test("I2: on the inner hop what is taken is acknowledged after 20 ms too, and each 128 KiB of it at once", () => {
+    const at = rig();
+    const { client, told } = remote(at);
+    at.session.stdin(client, new Uint8Array(200_000), 0);
+    at.session.wrote(client, 131_071);
+    expect(told()).toEqual([]);
+    at.session.wrote(client, 1);
+    expect(told()).toEqual([131_072]);
+    at.session.wrote(client, 100);
+    pass(at, 19);
+    expect(told()).toEqual([131_072]);
+    pass(at, 1);
+    expect(told()).toEqual([131_072, 131_172]);
+  });
+
+  test("I2: with its end what is taken before it is acknowledged at once", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a");
+    at.session.stdin(client, bytes("abc"), 0);
+    at.session.command(client, { type: "eof", offset: 3 });
+    at.session.wrote(client, 3);
+    expect(peer.of("stdin_ack")).toEqual([]);
+    at.session.appliedEof(client);
+    expect(peer.of("stdin_ack")).toEqual([{ type: "stdin_ack", offset: 3 }]);
+  });
+
+  test("the session is looked at again when the first of what waits is due, whichever client it is of", () => {
+    const at = rig();
+    const [a, b, c] = [join(at.session, "a"), join(at.session, "b"), join(at.session, "c")];
+    for (const { client } of [a, b, c]) at.session.stdin(client, bytes("x"), 0);
+    for (const { client } of [a, c]) at.session.vanish(client);
+    at.session.wrote(b.client, 1);
+    expect(at.session.nextTickMs).toBe(at.clock.ms + 20);
+  });
+
   test("I10: what is taken is acknowledged before the exit is told", () => {
     const at = rig();
     const { client, peer } = join(at.session, "a");
@@ -206,6 +282,24 @@ describe("input", () => {
     const [a, b] = [join(at.session, "a"), join(at.session, "b")];
     for (const { client } of [b, a]) at.session.command(client, { type: "eof", offset: 0 });
     expect(at.upstream.of("input").map(([, id]) => id)).toEqual(["a"]);
+    // And more may be typed behind it.
+    takeAll(at.session, a.client);
+    at.session.stdin(a.client, bytes("x"), 0);
+    expect([takeAll(at.session, a.client), a.peer.of("error")]).toEqual(["x", []]);
+  });
+
+  test("H16: a program's end of input follows its bytes to the process, and is one without any, too", () => {
+    const at = rig();
+    const { client } = remote(at, { kind: "program" });
+    typePlanned(at.session.state, client, bytes("abc"), true);
+    typePlanned(at.session.state, client, bytes("de"), false);
+    typePlanned(at.session.state, client, bytes(""), true);
+    expect(at.upstream.of("input").map(([, , ...entry]) => entry)).toEqual([
+      ["bytes", "abc"],
+      ["eof", 3],
+      ["bytes", "de"],
+      ["eof", 5],
+    ]);
   });
 });
 
@@ -264,6 +358,97 @@ describe("limits", () => {
     expect(peer.end).toBeUndefined();
     at.session.stdin(client, new Uint8Array(1), 9 * 65_536);
     expect(peer.end).toEqual(tooMuch(262_144));
+  });
+
+  test("L4: the bridge leaves it to the session object, and takes as much as that may send it again", () => {
+    const at = rig();
+    const { client, byes } = remote(at);
+    for (let i = 0; i < 33; i += 1) at.session.stdin(client, new Uint8Array(65_536), i * 65_536);
+    expect(byes()).toEqual([]);
+    at.session.stdin(client, new Uint8Array(1));
+    expect(byes()).toEqual([1008]);
+  });
+
+  test("L4: nothing comes on top for a client that is not greeted yet", () => {
+    const at = relayRig();
+    output(at, new Uint8Array(600_000));
+    const { client, peer } = join(at.session, "a", { offset: 0 });
+    for (let i = 0; i < 5; i += 1) at.session.stdin(client, new Uint8Array(65_536), i * 65_536);
+    expect([client.presence.phase, peer.end]).toEqual(["opening", undefined]);
+    at.session.stdin(client, new Uint8Array(1));
+    expect(peer.end).toEqual(tooMuch(262_144));
+  });
+
+  /** A plain client. `feed`: it says so much at once. @returns Whether it is still here. */
+  function plain(at: Rig, id: string, wish: Partial<AttachRequest> = {}) {
+    const { client, peer } = join(at.session, id, { acknowledges: false, ...wish });
+    const feed = (length: number) => {
+      at.session.feed(client, new Uint8Array(length));
+      return peer.end === undefined;
+    };
+    const takeAll = () => {
+      for (let [entry] = client.input.entries; entry?.kind === "bytes"; [entry] = client.input.entries)
+        at.session.wrote(client, entry.bytes.length);
+    };
+    return { client, peer, feed, takeAll };
+  }
+
+  test("L4: 16 MiB of all plain clients' input may wait together, and not a byte more, but for 256 KiB of each", () => {
+    const at = rig();
+    // Of each 256 KiB are on their way to the process.
+    const fits = ["a", "b", "c", "d"].map((id) => plain(at, id).feed(2 ** 22));
+    fits.push(plain(at, "e").feed(2 ** 20));
+    const more = plain(at, "f").feed(2 ** 18 + 1);
+    const small = ["g", "h"].map((id) => plain(at, id));
+    for (let i = 0; i < 2; i += 1) for (const { feed } of small) fits.push(feed(2 ** 18));
+    expect([fits, more]).toEqual([Array(9).fill(true), false]);
+  });
+
+  test("L4: what a plain client says behind its input waits for it", () => {
+    const at = rig();
+    const { client, peer, feed, takeAll } = plain(at, "a");
+    feed(400_000);
+    at.session.feedMessage(client, { type: "signal", signal: "SIGINT" });
+    expect([peer.end, at.upstream.of("signal")]).toEqual([undefined, []]);
+    takeAll();
+    expect(at.upstream.of("signal")).toEqual([["signal", "a", "SIGINT"]]);
+  });
+
+  test("L4: a plain client that leaves, or can't come back, has left once all that it said is taken; else it is kept", () => {
+    const phaseOf = (how: "left" | "vanished", canResume: boolean) => {
+      const at = rig();
+      const { client, feed, takeAll } = plain(at, "a", { canResume });
+      feed(400_000);
+      at.session.disconnect(client, how);
+      const before = client.presence.phase;
+      takeAll();
+      return [before, client.input.taken, client.presence.phase];
+    };
+    expect([phaseOf("left", true), phaseOf("vanished", false), phaseOf("vanished", true)]).toEqual([
+      ["vanished", 400_000, "gone"],
+      ["vanished", 400_000, "gone"],
+      ["vanished", 400_000, "vanished"],
+    ]);
+  });
+
+  test("L4: of one that left, whose input the process did not take for the length of a grace, the rest is dropped", () => {
+    const at = rig();
+    const { client, feed } = plain(at, "a");
+    feed(400_000);
+    at.session.disconnect(client, "left");
+    pass(at, RESUME_GRACE_MS - 1);
+    // It takes a little, and the grace begins anew.
+    at.session.wrote(client, 65_536);
+    pass(at, RESUME_GRACE_MS - 1);
+    expect(client.presence.phase).toBe("vanished");
+    pass(at, 1);
+    expect([client.presence.phase, at.upstream.of("departed")]).toEqual(["gone", [["departed", "a", "left"]]]);
+  });
+
+  test("L10: of refused input 256 KiB cost nothing at once, and then 64 KiB a second", () => {
+    const budget = new Budget(DEFAULT_BUDGET, 0);
+    const refuse = (nowMs: number, bytes: number) => budget.message(nowMs, bytes);
+    expect([refuse(0, 262_144), refuse(1_000, 65_536), refuse(1_000, 1)]).toEqual([true, true, false]);
   });
 
   test("L5: a flood of ends of input between single bytes closes the client before it costs much", () => {

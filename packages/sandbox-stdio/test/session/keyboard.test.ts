@@ -90,6 +90,13 @@ describe("an exclusive session", () => {
     ]);
   });
 
+  test("H8: told that nobody has it, where nobody had, it still goes to the first driver", () => {
+    const floor = exclusive();
+    floor.setHolder("");
+    floor.join(driver("a"));
+    expect(floor.holder).toBe("a");
+  });
+
   test("H7: made again, it goes to nobody who comes where it was held before", () => {
     const held = new Keyboard("exclusive", "a");
     held.join(driver("b"));

@@ -74,6 +74,10 @@ test("L11: a name whose letters are replaced by any that look like them is taken
   );
 });
 
+test("L11: of a range of letters each looks like the same, the last one too", () => {
+  expect(["\u0221", "\u0222", "\u0223", "\u0224"].map(latinLookOf)).toEqual([undefined, "8", "8", undefined]);
+});
+
 test("L11: numbers are told apart, whatever digits look like", () => {
   fc.assert(
     fc.property(fc.nat(99_999), fc.nat(99_999), (a, b) => areAlike(`worker-${a}`, `worker-${b}`) === (a === b)),

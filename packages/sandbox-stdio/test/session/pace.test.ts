@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { PLAIN_STALL_MS, RESUME_GRACE_MS, STALL_MS } from "../../src/index.ts";
 import { addLink } from "../../src/session/output-sender.ts";
 import { UnattendedBudget } from "../../src/session/unattended-budget.ts";
-import { bytes, FakePeer, join, output, pass, type Rig, rig } from "../support/fixtures.ts";
+import { bytes, FakePeer, join, output, pass, type Rig, request, rig } from "../support/fixtures.ts";
 import { PTY } from "../support/screens.ts";
 
 const FRAME = new Uint8Array(65_536);
@@ -159,6 +159,28 @@ describe("readers", () => {
     expect(peer.end).toBeUndefined();
   });
 
+  test("W11: nor one that acknowledges a byte within each minute, though its window stays full", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a");
+    output(at, new Uint8Array(1_000_000));
+    for (let offset = 1; offset <= 3; offset += 1) {
+      pass(at, STALL_MS - 1);
+      at.session.command(client, { type: "ack", offset });
+    }
+    expect(peer.end).toBeUndefined();
+    pass(at, STALL_MS);
+    expect(peer.end).toMatchObject({ code: 1011 });
+  });
+
+  test("W11: a plain client that was sent everything is not, however long its socket is full", () => {
+    const at = rig(PTY);
+    const { client, peer } = join(at.session, "p", { acknowledges: false });
+    output(at, "abc");
+    peer.isStuffed = true;
+    for (const ms of [10, PLAIN_STALL_MS]) pass(at, ms);
+    expect([peer.end, client.isAttached]).toEqual([undefined, true]);
+  });
+
   test("W11: a plain client that can't be written to for 30 s is closed", () => {
     const at = rig(PTY);
     const { peer } = join(at.session, "p", { acknowledges: false });
@@ -211,6 +233,26 @@ describe("with nobody there", () => {
     fill(at);
     expect(at.log.startOffset).toBeLessThanOrEqual(10_000);
     expect(join(at.session, "slow", { isResume: true, offset: 10_000 }).peer.hello.gap).toBeUndefined();
+  });
+
+  test("W8: a program that comes and goes afterwards changes nothing of what is kept", () => {
+    const heldAt = (hasProgram: boolean) => {
+      const at = rig({}, { logBytes: 1 << 20 });
+      const { client } = join(at.session, "a");
+      output(at, new Uint8Array(60_000));
+      at.session.leave(client);
+      const program = {
+        ...request("p", { kind: "program" }),
+        delivery: "live",
+        acked: 60_000,
+        windowBytes: 0,
+      } as const;
+      const result = hasProgram ? at.session.attachRemote(program, { tell: () => undefined }) : undefined;
+      if (result?.ok === true) at.session.leave(result.client);
+      while (!at.session.shouldHold) output(at, new Uint8Array(1_000));
+      return at.log.endOffset;
+    };
+    expect(heldAt(true)).toBe(heldAt(false));
   });
 
   test("W8: what a viewer, or a live client, had not dealt with is not kept for it", () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   InputPositions,
   type InputRecorder,
+  MAX_UNACKED_INPUT_BYTES,
   parkedClientOf,
   parkedSessionOf,
   QuietWatch,
@@ -40,6 +41,15 @@ describe("H20: a session stays awake", () => {
     ended.session.exited({ code: 0 });
     stopped.session.stopping(30);
     expect([ended.why(), stopped.why()]).toEqual(["the process has ended", "its bridge is stopping"]);
+  });
+
+  test("while a snapshot is on its way", () => {
+    const { at, session, why } = quiet({ screen: { request: () => undefined } });
+    join(session, "b", { delivery: "live", startsWithScreen: "always" });
+    expect(session.isScreenPending).toBe(false); // Pipes have no screen.
+    const pty = relayRig({ tty: true, delivery: "live" }, { screen: { request: () => undefined } });
+    join(pty.session, "a", { delivery: "live", startsWithScreen: "always" });
+    expect([why(), whyAwake(pty.session, at.clock.ms)]).toEqual([undefined, "a snapshot is pending"]);
   });
 
   test("while a program watches that is not kept", () => {
@@ -101,6 +111,26 @@ describe("H20: a session stays awake", () => {
     expect([...seen, why()]).toEqual(["input is in flight", "input is not recorded yet", undefined, undefined]);
   });
 
+  test("while more than its window of a plain client's input waits for the record", () => {
+    const recorder: InputRecorder = {
+      input: () => undefined,
+      paneInput: () => undefined,
+      storedUpTo: () => 0,
+      setSecret: () => true,
+      isSecret: () => false,
+      isBehind: () => true,
+    };
+    const { session, why } = quiet({ recorder });
+    const { client } = join(session, "b", { delivery: "live", acknowledges: false });
+    session.feed(client, new Uint8Array(MAX_UNACKED_INPUT_BYTES));
+    confirmAll(session, client);
+    const seen = [why()];
+    session.feed(client, bytes("x"));
+    expect([...seen, client.input.entries.length, client.feed.bytes, why()]).toEqual([
+      ...[undefined, 0, 1, "input is in flight"],
+    ]);
+  });
+
   test("not for an end of input, which is kept with its client", () => {
     const { session, client, why } = quiet();
     session.command(client, { type: "eof", offset: 0 });
@@ -149,6 +179,7 @@ test.each([
   other.inputWindow = 65_536;
   session.leave(join(session, "gone", { delivery: "live" }).client);
   session.vanish(join(session, "absent", { delivery: "live" }).client, true);
+  session.setSize({ cols: 100, rows: 40 });
   output(at, "one ");
   deal();
   session.command(other, { type: "ack", offset: 4 });
@@ -166,8 +197,8 @@ test.each([
   expect(kept.session.absent.map(({ id }) => id)).toEqual(["absent"]);
   expect(kept.clients[1]?.eof).toBeUndefined();
   expect(kept.clients).toMatchObject([
-    { input: 2, eof: { offset: 2, waits } },
-    { ...wish, inputWindow: 65_536 },
+    { input: 2, eof: { offset: 2, waits }, toldSize: { cols: 100, rows: 40 } },
+    { ...wish, inputWindow: 65_536, toldSize: { cols: 100, rows: 40 } },
   ]);
 
   const next = relayRig({ delivery: "live" }, unparkedOptions(kept.session));
@@ -175,8 +206,9 @@ test.each([
   unpark(
     next.session,
     kept.session,
-    kept.clients.map((one, at) => [one, peers[at] ?? new FakePeer()]),
+    kept.clients.map((one, at) => [one, peers[at] ?? new FakePeer()] as const).reverse(),
   );
+  expect([...next.session.clients].map(({ id }) => id)).toEqual(["absent", "a", "b"]);
   // The log comes from the bridge, from where it began.
   output(next, "one ");
   expect({ session: parkedSessionOf(next.session), clients: parkedOf(next.session) }).toEqual(kept);

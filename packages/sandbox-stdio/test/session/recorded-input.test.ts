@@ -121,6 +121,17 @@ describe("where a record is kept", () => {
     expect([confirmAll(session, client), recorder.given]).toEqual(["xyz", [[2, "xyz", "typed"]]]);
   });
 
+  test("I10: what the bridge has typed of a program just now is on record, though the hop has told of it before", () => {
+    const { session, recorder } = recorded(new HeldRecorder([["p", 3]]));
+    session.restore({ id: "p", kind: "program", role: "driver", stdin: 0, received: 3, acked: 0, isAbsent: false });
+    const program = session.client("p");
+    if (program === undefined) throw new Error("nobody knows the program");
+    session.programs.recordWrite(program, 0, bytes("abc"), "resent");
+    expect(recorder.given).toEqual([]);
+    session.programs.recordWrite(program, 0, bytes("abc"), "typed");
+    expect(recorder.given).toEqual([[0, "abc", "typed"]]);
+  });
+
   test("what is stored of a client that nobody knows any more concerns nobody", () => {
     const { store } = recorded();
     expect(() => store("stranger", 3)).not.toThrow();

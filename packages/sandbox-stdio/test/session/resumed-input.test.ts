@@ -80,6 +80,19 @@ test("H7: what the bridge has taken of a client's input is acknowledged at once 
   expect(peer.of("stdin_ack")).toEqual([{ type: "stdin_ack", offset: 3 }]);
 });
 
+test("H16: of a program's input the bridge has all: what it says was received was", () => {
+  const { session } = relayRig();
+  session.programs.beginCall({ id: "p", name: "agent", isAdmin: false });
+  const { client } = join(session, "a");
+  session.stdin(client, bytes("abc"), 0);
+  for (const [id, kind] of [
+    ["p", "program"],
+    ["a", "person"],
+  ] as const)
+    session.restore({ id, kind, role: "driver", stdin: 2, received: 5, acked: 0, isAbsent: false });
+  expect([session.receivedOf("p"), session.receivedOf("a")]).toEqual([5, 3]);
+});
+
 test("H7: whom the bridge alone knows has vanished just now, a program is between two calls, and others are gone for longer", () => {
   const at = relayRig({}, { creator: "a" });
   const known = { role: "driver", stdin: 0, acked: 0 } as const;
@@ -88,6 +101,9 @@ test("H7: whom the bridge alone knows has vanished just now, a program is betwee
   at.session.restore({ ...known, id: "q", kind: "program", isAbsent: true });
   const phase = (id: string) => at.session.client(id)?.presence.phase;
   expect(["a", "p", "q"].map(phase)).toEqual(["vanished", "calling", "absent"]);
+  // An older bridge says less of them.
+  const { name, delivery, acknowledges } = at.session.client("a") ?? {};
+  expect([name, delivery, acknowledges]).toEqual(["", "live", true]);
   pass(at, RESUME_GRACE_MS);
   // The client has taken part, in an earlier life of the object.
   expect([phase("a"), phase("p"), at.session.creator]).toEqual(["absent", "calling", "a"]);
