@@ -28,11 +28,23 @@ describe("keys", () => {
   });
 
   test("I4: pressed before the first greeting, they are discarded visibly too", () => {
-    const { client, greet, told, typed } = harness();
+    const { client, greet, socket, texts, told, typed } = harness();
     client.start();
+    socket().events.open();
     expect(client.type(bytes("a"))).toBe(false);
+    // Nothing is awaited of it.
+    expect(texts("ping").length).toBe(1);
     greet();
     expect([typed(), told("discarded")]).toEqual([[], [["discarded", "a"]]]);
+  });
+
+  test("I4: where a full-screen program is shown, a key that follows a discarded one is sent", () => {
+    const { client, greet, typed, cut } = attached({}, {}, { isFullScreen: true });
+    cut();
+    client.type(bytes("d"));
+    greet({ stdin: 0 });
+    client.type(bytes("p"));
+    expect(typed()).toEqual(["p"]);
   });
 
   test("I4: the end of a discarded line is discarded with it, and nothing is written", () => {
@@ -281,12 +293,14 @@ describe("input that is refused", () => {
   ])("L10: %s: %i bytes are sent at most, and what is not sent yet is dropped, and not sent later", (code, most) => {
     const isLate = code === "stdin_closed";
     const hello = isLate ? PIPES : { ...PIPES, mode: "exclusive", holder: "another" };
-    const { client, say, socket, sentBytes } = attached(hello);
+    const { client, say, socket, sentBytes, told } = attached(hello);
     for (let i = 0; i < 10; i += 1) client.write(new Uint8Array(100_000));
     expect([sentBytes(), client.unackedInput]).toEqual([most, 1_000_000]);
     // The server tells of the refusal before it counts the bytes as taken.
     say(refusal(code));
     expect([sentBytes(), client.unackedInput]).toEqual([most, most]);
+    const dropped = told("discarded").map(([, keys]) => String(keys).length);
+    expect(dropped.reduce((sum, length) => sum + length, 0)).toBe(1_000_000 - most);
     say({ type: "stdin_ack", offset: most });
     expect([sentBytes(), client.unackedInput]).toEqual([most, 0]);
     // What is written then goes on where that ended, unless the process takes no more for good.
@@ -324,6 +338,16 @@ describe("input that is refused", () => {
     expect(client.unackedInput).toBe(1_000_000);
   });
 
+  test("I9: an end of input is told again on each connection, once, though it was refused on the one before", () => {
+    const { client, greet, say, texts, cut } = attached(PIPES);
+    client.endInput();
+    say(refusal("not_stdin_holder"));
+    cut();
+    greet(PIPES);
+    say({ type: "leave", id: "other" });
+    expect(texts("eof")).toEqual([eof(0)]);
+  });
+
   test("I9, I9a: a refused end of input is told again once another driver has left, in whichever order it hears of them", () => {
     const { client, say, texts } = attached(PIPES);
     client.endInput();
@@ -334,9 +358,18 @@ describe("input that is refused", () => {
     // Nothing has changed since: it would be refused again.
     say(refusal("not_stdin_holder"));
     expect(texts("eof").length).toBe(2);
+    say({ type: "echo", on: false, offset: 0 });
+    expect(texts("eof").length).toBe(2);
     say({ type: "leave", id: "driver" });
     say({ type: "leave", id: "another" });
     expect(texts("eof")).toEqual([eof(0), eof(0), eof(0)]);
+    // Nor is it told again after another refusal, which was none of it; but when the keyboard moves.
+    say(refusal("not_allowed"));
+    say({ type: "leave", id: "fourth" });
+    expect(texts("eof").length).toBe(3);
+    say(refusal("not_stdin_holder"));
+    say({ type: "stdin_holder", id: "a" });
+    expect(texts("eof").length).toBe(4);
   });
 });
 
@@ -433,6 +466,14 @@ describe("one life after another", () => {
     expect([typed(), client.unackedInput]).toEqual([["gh", "ijk"], 2]);
   });
 
+  test("R7: with nothing kept a life goes on behind other input", () => {
+    const { client, greet, typed, cut } = life({}, 0);
+    cut();
+    greet({ ...PIPES, stdin: 6 });
+    client.write(bytes("x"));
+    expect([client.state.phase, client.unackedInput, typed()]).toEqual(["attached", 1, ["x"]]);
+  });
+
   test("R7: a life with new input that finds other input in its place ends, and never throws", () => {
     const { client, greet, socket, cut } = life({}, 0);
     client.write(bytes("ab"));
@@ -520,7 +561,9 @@ describe("I11: secret input", () => {
 
   test("that an earlier life of the client asked for goes on, until this one ends it", () => {
     const { client, say, sent, told } = typing({ resume: "proof" });
-    for (let i = 0; i < 2; i += 1) say({ type: "secret", on: true });
+    say({ type: "secret", on: true });
+    expect(told("message").length).toBe(1);
+    say({ type: "secret", on: true });
     // Told once, where it changed.
     expect([client.isSecret, sent(), told("message")]).toEqual([true, [], [["message", { type: "secret", on: true }]]]);
     client.setSecret(false);
@@ -533,6 +576,24 @@ describe("I11: secret input", () => {
     say({ type: "secret", on: false });
     expect([client.isSecret, sent()]).toEqual([false, [ON]]);
     again();
+    expect(sent()).toEqual([]);
+  });
+
+  test("whose end was lost with a connection is ended there once what is sent again is acknowledged", () => {
+    const { client, say, sent, again } = typing();
+    client.setSecret(true);
+    client.setSecret(false);
+    client.type(bytes("a"));
+    again();
+    say({ type: "secret", on: true });
+    expect(sent()).toEqual(["a"]);
+    say({ type: "stdin_ack", offset: 1 });
+    expect([client.isSecret, sent()]).toEqual([false, ["a", OFF]]);
+  });
+
+  test("that was never on is not ended", () => {
+    const { client, sent } = typing();
+    client.setSecret(false);
     expect(sent()).toEqual([]);
   });
 

@@ -24,7 +24,9 @@ describe("acknowledging", () => {
     output(100_000);
     wait(1_000);
     client.processed(1);
-    wait(49);
+    wait(10);
+    client.processed(2);
+    wait(39);
     client.processed(3);
     expect(texts("ack")).toEqual([]);
     wait(1);
@@ -35,6 +37,19 @@ describe("acknowledging", () => {
     // A late report takes nothing back.
     client.processed(2);
     expect(client.resumePoint?.offset).toBe(3);
+  });
+
+  test("W1: then anew, and once where a frame of full length was dealt with meanwhile", () => {
+    const { client, output, texts, wait } = attached();
+    for (let i = 0; i < 2; i += 1) output(MAX_FRAME_BYTES);
+    for (const processed of [1, 2]) {
+      client.processed(processed);
+      wait(50);
+    }
+    client.processed(3);
+    client.processed(MAX_FRAME_BYTES + 3);
+    wait(1_000);
+    expect(texts("ack")).toEqual([1, 2, MAX_FRAME_BYTES + 3].map(ack));
   });
 
   test("K4, R1: a later life tells its size first, and once what the life before had dealt with", () => {
@@ -191,8 +206,26 @@ describe("what is gone", () => {
     expect(stands(5000)).toBe(6000);
   });
 
-  test("an empty screen has its size before the first output", () => {
-    expect(attached({ cols: 90, rows: 30 }).told("resize")).toEqual([["resize", 90, 30, 0]]);
+  test("an empty screen has its size before the first output, and one that is drawn with what comes after a gap", () => {
+    const { greet, say, output, told, seen, cut } = attached({ cols: 90, rows: 30 });
+    expect(told("resize")).toEqual([["resize", 90, 30, 0]]);
+    cut();
+    greet({ offset: 20, live: 20, gap: 20, approximate: true });
+    say({ type: "resize", cols: 70, rows: 20, offset: 20 });
+    expect(told("gap", "resize").length).toBe(1);
+    output("x");
+    expect(seen.slice(-4)).toEqual([
+      ["gap", 0, 20, true],
+      ["resize", 80, 24, 20],
+      ["resize", 70, 20, 20],
+      ["output", "x", 21],
+    ]);
+  });
+
+  test("with nothing to be gone before it, a screen is known to be empty, and is come back to at 0", () => {
+    const { socket, cut } = attached();
+    cut();
+    expect(socket().query).toBe("session=main&resume=r-a&offset=0&stdin=0");
   });
 
   test("O7: whoever loses the connection before the snapshot asks from where it stood, or for the first screen again", () => {

@@ -41,6 +41,28 @@ describe("coming", () => {
     ]);
   });
 
+  test("a signal is sent while it is attached, with a ping, and what is said of others is passed on", () => {
+    const { client, greet, say, texts, told } = harness();
+    const join = { type: "join", participant: { id: "b", name: "Bob", role: "driver" } };
+    client.signal("SIGINT");
+    client.start();
+    client.signal("SIGINT");
+    expect(client.send({ type: "kill" })).toBe(false);
+    greet();
+    const pings = texts("ping").length;
+    client.signal("SIGTERM");
+    say(join);
+    expect([texts("signal"), texts("kill"), texts("ping").length - pings, told("message")]).toEqual([
+      ...[[{ type: "signal", signal: "SIGTERM" }], [], 1, [["message", join]]],
+    ]);
+  });
+
+  test("it has no place to come back to before it is greeted", () => {
+    const { client } = harness({ resume: "r" });
+    client.start();
+    expect(client.resumePoint).toBeUndefined();
+  });
+
   test("C3: a message of 16 KiB is sent, a longer one is not: the server would close", () => {
     const { client, socket } = attached();
     const auth = (length: number) => ({ type: "auth", token: "t".repeat(length) }) as const;
@@ -159,6 +181,27 @@ describe("a connection that breaks often", () => {
     greet();
     wait(30_000);
     expect([waits[2] === waits[0], cut()]).toEqual([false, waits[0]]);
+  });
+
+  test("R11: attached for 5 s it comes back as soon as at first, and not for a moment less; it says when it will", () => {
+    const waits = [4_999, 5_000].map((ms) => {
+      const one = attached();
+      for (let i = 0; i < 2; i += 1) one.cut();
+      one.greet();
+      one.wait(ms);
+      one.socket().events.closed(1006, "cut");
+      const { state } = one.client;
+      return state.phase === "waiting" ? (state.retryAtMs ?? 0) - one.time.now : undefined;
+    });
+    expect(waits).toEqual([800, 200]);
+  });
+
+  test("R11: what moved on one connection says nothing of the next", () => {
+    const { greet, output, cut } = attached();
+    output(1);
+    const waits = [cut(), cut(), cut()];
+    greet({ offset: 1, live: 1 });
+    expect([...waits, cut()]).toEqual([200, 400, 800, 1_600]);
   });
 
   test("R11: a client that was greeted never gives up by itself, and waits longer each time up to 15 s", () => {
@@ -338,8 +381,8 @@ describe("the end", () => {
   test("R8: leaving closes with 1000, and nothing happens afterwards", () => {
     const { client, socket, seen, cut } = attached();
     client.leave();
-    client.leave();
     const before = seen.length;
+    client.leave();
     cut(1000);
     const left = { phase: "ended", end: { kind: "left" } };
     expect([socket().closed, seen.length, client.state]).toEqual([1000, before, left]);
@@ -369,10 +412,21 @@ describe("the end", () => {
     expect(client.resumePoint).toEqual({ session: "main", resume: "r-a", offset: 4 });
   });
 
-  test("suspending after the exit changes nothing: it has ended with that", () => {
+  test("X1: bytes that are gone before the exit are told before it", () => {
+    const { say, seen } = attached({ offset: 20, live: 20, gap: 12 }, { resume: "r", offset: 8 });
+    say({ type: "exit", code: 0, offset: 20 });
+    expect(seen.slice(-3).map(([kind, first]) => [kind, kind === "state" ? "" : first])).toEqual([
+      ["gap", 8],
+      ["resize", 80],
+      ["state", ""],
+    ]);
+  });
+
+  test("leaving or suspending after the exit changes nothing: it has ended with that", () => {
     const { client, say, phases } = attached();
     say({ type: "exit", code: 3, offset: 0 });
     client.suspend();
+    client.leave();
     expect([client.state, phases()]).toEqual([
       { phase: "ended", end: { kind: "exit", code: 3 } },
       ["connecting", "attached", "ended"],

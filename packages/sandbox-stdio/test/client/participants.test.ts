@@ -142,6 +142,8 @@ describe("the keyboard", () => {
       ["2", "b"],
     ]);
     expect([before, asked, after].map(keyboardStateOf)).toEqual(["shared", "shared", "taken"]);
+    // One that is not taken takes nobody's right, whoever holds the keyboard.
+    expect(keyboardStateOf({ ...asked, holder: "b" })).toBe("shared");
     const taken = hear(after, { type: "ask_state", id: "1", by: "a" }).after;
     expect([yourAsk(after), yourAsk(taken)?.id]).toEqual([undefined, "1"]);
     expect(hear(taken, { type: "ask_state", id: "1", answer: "done" }).after.asks.map(({ id }) => id)).toEqual(["2"]);

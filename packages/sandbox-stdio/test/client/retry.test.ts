@@ -45,6 +45,8 @@ test("R11a: it gives up when the time that it was told has passed, and not a mom
   const attempts = new Attempts({ giveUpMs: 1_000 }, () => 0);
   const cut = { code: 1006, bye: undefined, retryAfterSeconds: 0, attachedMs: 0, wasGreeted: true };
   expect([0, 999, 1_000].map((nowMs) => attempts.next({ ...cut, nowMs }).kind)).toEqual(["after", "after", "never"]);
+  const words = [119_499, 120_000].map((nowMs) => attempts.next({ ...cut, nowMs }));
+  expect(words).toMatchObject(["119 s", "2 min"].map((time) => ({ words: `gave up after ${time}: ` })));
 });
 
 test("Z: the close codes are these, and before an upgrade each is an HTTP status", () => {

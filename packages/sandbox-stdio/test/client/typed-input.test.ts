@@ -48,7 +48,7 @@ test.each<[string, Step[], string, boolean?]>([
   ],
   [
     "I4a: so does other bulk input, as long as it comes without a pause",
-    steps(BULK, `-${BULK}`, "-tail", ["-k", 101]),
+    steps(BULK, `-${BULK}`, "-tail", ["-k", 100]),
     "send keep keep discard",
   ],
   [
@@ -64,6 +64,8 @@ test.each<[string, Step[], string, boolean?]>([
 test("I4: whether the program has the beginning of a line is known", () => {
   const input = new TypedInput(() => false);
   expect(input.isLineSent).toBe(false);
+  input.decide(encode("\x1b[A"), true, 0);
+  expect(input.isLineSent).toBe(false);
   input.decide(encode("ls -"), true, 0);
   expect(input.isLineSent).toBe(true);
   input.decide(encode("\x1b[A"), true, 1);
@@ -78,6 +80,11 @@ test("I4: a line is split behind its end only where its beginning was discarded"
   const before = lengths();
   input.decide(encode("rm"), false, 0);
   expect([before, lengths()]).toEqual([[4], [2, 2]]);
+});
+
+test("I4a: 256 bytes are bulk, 255 are typed", () => {
+  const fatesOf = (length: number) => fates(steps("x".repeat(length), ["-tail", 10])).at(-1);
+  expect([fatesOf(255), fatesOf(256)]).toEqual(["discard", "keep"]);
 });
 
 test("I4a: a paste's markers are found wherever they are cut", () => {
@@ -102,4 +109,11 @@ test("I4a: a paste ends by its whole marker alone, and keys that begin alike are
   // One is found right behind another that was cut off, and only by its escape.
   expect(fates(steps([`\x1b[20${PASTE}one`, 10], ["-x", 5_000])).at(-1)).toBe("keep");
   expect(fates(steps(["\x1b[20x[200~one", 10], ["-x", 5_000])).at(-1)).toBe("discard");
+  // Each of its bytes counts, and an escape begins it anew.
+  for (const [begin, fate] of [
+    ["\x1bO200~", "discard"],
+    ["\x1bx[200~", "discard"],
+    ["\x1b\x1b[200~", "keep"],
+  ] as const)
+    expect([begin, fates(steps([`${begin}one`, 10], ["-x", 5_000])).at(-1)]).toEqual([begin, fate]);
 });

@@ -21,7 +21,10 @@ export type FakeClientSocket = {
 };
 
 /** A client that has not been started. `random`: 1 makes every backoff as long as it may be. */
-export function harness(options: Partial<ClientOptions> = {}, { random = 1, areTimersLate = false } = {}) {
+export function harness(
+  options: Partial<ClientOptions> = {},
+  { random = 1, areTimersLate = false, isFullScreen = false } = {},
+) {
   const time = new Scheduler();
   const seen: unknown[][] = [];
   const sockets: FakeClientSocket[] = [];
@@ -53,6 +56,7 @@ export function harness(options: Partial<ClientOptions> = {}, { random = 1, areT
       now: () => time.now,
       random: () => random,
       areTimersLate: () => areTimersLate,
+      isFullScreen: () => isFullScreen,
     },
     {
       state: note("state"),
