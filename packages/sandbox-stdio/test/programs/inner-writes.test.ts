@@ -123,6 +123,25 @@ test("K9, I10: what a program types counts as received and is on record, and a s
   expect(peer.of("typed").map((one) => one.text)).toEqual(["ls"]);
 });
 
+test("K2b: a program that has called has had the keyboard: the next driver is not the first", () => {
+  const at = relayRig({ ...LIVE, mode: "exclusive" });
+  const client = at.session.programs.beginCall({ id: "p", name: "agent", isAdmin: false });
+  if (client === undefined) throw new Error("too many programs");
+  at.session.programs.endCall(client);
+  pass(at, PROGRAM_GRACE_MS);
+  join(at.session, "a");
+  expect([at.session.keyboard.holder, at.session.creator]).toEqual(["", "p"]);
+});
+
+test("of programs that write 64 are known, and one that is known may call again, with other rights, too", () => {
+  const { session } = relayRig(LIVE);
+  const begin = (id: number, isAdmin = false) => session.programs.beginCall({ id: `p${id}`, name: "agent", isAdmin });
+  const known = Array.from({ length: 64 }, (_, id) => begin(id) !== undefined);
+  expect([known.includes(false), begin(64), begin(0)?.isAdmin, begin(0, true)?.isAdmin]).toEqual([
+    ...[false, undefined, false, true],
+  ]);
+});
+
 test("what a program's call has queued counts as received at once", () => {
   const { session } = relayRig();
   const client = session.programs.beginCall({ id: "p", name: "agent", isAdmin: false });

@@ -127,6 +127,16 @@ describe("K7: answers in an exclusive session", () => {
     expect(takeAll(at.session, first.client)).toBe("");
   });
 
+  test("are not taken late from one that has come back as a viewer", () => {
+    const at = rig({ ...TTY, mode: "exclusive" });
+    const first = join(at.session, "a");
+    const second = join(at.session, "b");
+    at.session.command(first.client, { type: "grant_stdin", to: "b" });
+    const back = join(at.session, "a", { role: "viewer", isResume: true });
+    at.session.stdin(back.client, bytes(REPORT));
+    expect([takeAll(at.session, back.client), at.session.keyboard.holder]).toEqual(["", second.client.id]);
+  });
+
   test("are taken from the answerer while nobody holds the keyboard, from no other driver, and from no viewer ever", () => {
     const at = rig({ ...TTY, mode: "exclusive" });
     const first = join(at.session, "a");

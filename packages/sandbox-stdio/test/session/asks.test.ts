@@ -65,6 +65,7 @@ describe("who is told and who takes it", () => {
     expect(at.mayType()).toEqual(["p", "a", "b"]);
     at.session.command(a.client, { type: "take_ask", id: "q1" });
     expect([at.session.keyboard.holder, at.session.keyboard.isLent, at.mayType()]).toEqual(["a", true, ["a"]]);
+    expect(at.recorder.isSecret("a")).toBe(false);
     at.session.command(b.client, { type: "take_ask", id: "q1" });
     at.session.command(b.client, { type: "decline_ask", id: "q1" });
     expect(b.peer.of("error").map(({ code }) => code)).toEqual(["ask_taken", "ask_taken"]);
@@ -142,12 +143,33 @@ describe("how it ends", () => {
     const a = join(at.session, "a");
     at.ask();
     at.session.command(a.client, { type: "take_ask", id: "q1" });
-    expect(at.session.nextTickMs).toBeLessThanOrEqual(at.clock.ms + ASK_MS);
+    expect(at.session.nextTickMs).toBe(at.clock.ms + ASK_MS);
     pass(at, ASK_MS - 1);
     expect(at.session.keyboard.holder).toBe("a");
     pass(at, 1);
     expect([at.session.keyboard.holder, at.session.state.asks[0]?.answer]).toEqual(["", "expired"]);
     expect(a.peer.of("stdin_holder").map(({ id }) => id)).toEqual(["a", ""]);
+  });
+
+  test("K11, K12: with it the keyboard of an exclusive session goes back to the program, and one that was lent is free", () => {
+    const at = asking("exclusive");
+    const a = join(at.session, "a");
+    at.ask();
+    at.session.command(a.client, { type: "take_ask", id: "q1" });
+    pass(at, ASK_MS);
+    expect(at.session.keyboard.holder).toBe("p");
+    const ask = { by: "p", asker: "P", writer: "api", reason: "sudo", secret: false, atMs: 1_000 };
+    const both = asking(
+      "collaborative",
+      [
+        { ...ask, id: "q0" },
+        { ...ask, id: "q1", takenBy: "a" },
+      ],
+      "a",
+    );
+    join(both.session, "a");
+    pass(both, ASK_MS);
+    expect([both.session.keyboard.holder, both.session.keyboard.isLent]).toEqual(["", false]);
   });
 
   test("K11: its writer may ask again as soon as its time is over, whether or not anybody has looked", () => {
@@ -233,6 +255,10 @@ describe("a secret", () => {
     expect([at.recorder.isSecret("a"), a.peer.of("secret")]).toEqual([true, [{ type: "secret", on: true }]]);
     at.session.command(a.client, { type: "secret", on: false });
     expect(at.recorder.isSecret("a")).toBe(true);
+    // Of another client nothing is secret for that.
+    const b = join(at.session, "b");
+    for (const on of [true, false]) at.session.command(b.client, { type: "secret", on });
+    expect(at.recorder.isSecret("b")).toBe(false);
     at.session.command(a.client, { type: "release_stdin" });
     expect([at.recorder.isSecret("a"), isSecretFor(at.session.state, "P")]).toEqual([true, false]);
     at.session.command(a.client, { type: "secret", on: false });

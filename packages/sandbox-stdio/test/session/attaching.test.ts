@@ -127,6 +127,39 @@ describe("what is sent first", () => {
     expect(peer.told).toEqual([]);
     at.session.lost(undefined);
     expect(peer.hello.offset).toBe(0);
+    // Whoever comes after the end waits for nothing.
+    expect(join(at.session, "c", { offset: 0 }).peer.hello.offset).toBe(0);
+    const exited = relayRig();
+    output(exited, new Uint8Array(600_000));
+    const late = join(exited.session, "a", { offset: 0 });
+    exited.session.exited({ code: 0 });
+    expect(late.peer.hello.offset).toBe(0);
+  });
+
+  test("X1: the first end of a process is its end; on pipes nothing is left to ask the bridge then, nor of one that is lost", () => {
+    const { session } = relayRig();
+    session.exited({ code: 3 });
+    session.exited({ code: 4 });
+    session.lost(undefined);
+    expect([session.exit, session.isSettled]).toEqual([{ code: 3 }, true]);
+    const lost = relayRig();
+    lost.session.lost(undefined);
+    expect([lost.session.exit, lost.session.hasEnded]).toEqual([undefined, true]);
+  });
+
+  test("X5: the last screen of an ended process is asked for once, and still comes when its bridge is gone soon after", () => {
+    const source = new CountingSource();
+    const at = relayRig(PTY, { screen: source });
+    output(at, new Uint8Array(MAX_SNAPSHOT_BYTES + 1));
+    at.session.exited({ code: 0 });
+    at.session.lost(undefined);
+    expect([at.session.isSettled, source.asked]).toEqual([false, 1]);
+    const last = { offset: at.log.endOffset, cols: 80, rows: 24, isExact: true, bytes: bytes("last") };
+    at.session.snapshotReady(last);
+    const { peer } = join(at.session, "a");
+    expect([at.session.isSettled, at.session.lastScreen, peer.snapshots, source.asked]).toEqual([
+      ...[true, last, ["last"], 1],
+    ]);
   });
 
   test("X7: who is there when the process is lost reads to the end, and is told no exit", () => {
@@ -351,6 +384,68 @@ describe("who is here", () => {
     join(session, "late");
   });
 
+  test("X5: after the exit only those have a place that have not been told it", () => {
+    const at = rig(PTY, { maxClients: 1 });
+    const { client, peer } = join(at.session, "a");
+    peer.isStuffed = true;
+    at.session.exited({ code: 0 });
+    expect(refusalOf(at.session, "b")).toEqual(LATER);
+    peer.isStuffed = false;
+    at.session.drained(client);
+    expect(client.presence.phase).toBe("vanished");
+    join(at.session, "b");
+    pass(at, TOLD_EXIT_GRACE_MS);
+    expect(client.presence.phase).toBe("absent");
+  });
+
+  test("who has gone and come back is behind those who stayed", () => {
+    const at = rig(PTY);
+    for (const id of ["a", "b"]) join(at.session, id);
+    vanish(at.session, "a");
+    pass(at, RESUME_GRACE_MS);
+    const { peer } = join(at.session, "a", { isResume: true });
+    const ids = [peer.hello.participants, at.session.attachedParticipants].map((all) => all.map(({ id }) => id));
+    expect(ids).toEqual(Array(2).fill(["b", "a"]));
+  });
+
+  test("a client that can't come back has left when its connection ends", () => {
+    const at = rig(PTY);
+    const { client } = join(at.session, "a", { acknowledges: false, canResume: false });
+    at.session.stdin(client, bytes("x"));
+    at.session.vanish(client);
+    expect([client.presence.phase, at.upstream.of("departed")]).toEqual(["gone", [["departed", "a", "left"]]]);
+  });
+
+  test("H7, L3: of those whom the bridge alone knows drivers have their places, and viewers no kept one", () => {
+    const comes = (role: "driver" | "viewer") => {
+      const { session } = relayRig(PTY, { maxClients: 3, keptPlaces: 2 });
+      session.restore({ id: "known", role, stdin: 0, acked: 0, isAbsent: false });
+      return refusalOf(session, "late", { role: "viewer", mayUseKept: false }) === undefined;
+    };
+    expect([comes("driver"), comes("viewer")]).toEqual([true, false]);
+  });
+
+  test("L6: what waits of those who are gone is forgotten from the oldest on beyond 4 MiB, and they beyond 192", () => {
+    const at = rig();
+    const frame = new Uint8Array(65_536);
+    for (let i = 0; i < 17; i += 1) {
+      const { client } = join(at.session, `loud${i}`);
+      for (let sent = 0; sent < 4; sent += 1) at.session.stdin(client, frame, sent * frame.length);
+      at.session.vanish(client);
+    }
+    pass(at, RESUME_GRACE_MS);
+    expect([[...at.session.clients].length, [...at.session.gone]]).toEqual([16, ["loud0"]]);
+    const relay = relayRig();
+    const known = { role: "driver", stdin: 0, acked: 0, isAbsent: true } as const;
+    for (let i = 0; i < 192; i += 1) relay.session.restore({ ...known, id: `c${i}` });
+    relay.session.restore({ ...known, id: "p", kind: "program" });
+    const { client } = join(relay.session, "a");
+    relay.session.stdin(client, bytes("x"));
+    relay.session.vanish(client);
+    pass(relay, RESUME_GRACE_MS);
+    expect([relay.session.client("p") === undefined, [...relay.session.gone]]).toEqual([false, ["c0"]]);
+  });
+
   test("L3: a program that calls takes no place", () => {
     const { session } = relayRig(PTY, { maxClients: 1 });
     session.programs.beginCall({ id: "p", name: "agent", isAdmin: false });
@@ -494,9 +589,12 @@ describe("K4: the size of the PTY", () => {
 
   test("B2c: is what the process says, and told at once, until it has ended", () => {
     const at = rig({ ...PTY, tellsSize: true });
-    const { peer } = join(at.session, "a");
+    const { client, peer } = join(at.session, "a");
     at.session.sized({ cols: 70, rows: 30 });
     expect(peer.told.slice(1)).toEqual([{ type: "resize", cols: 70, rows: 30, offset: 0 }]);
+    // What fits its clients is only asked for.
+    at.session.command(client, { type: "resize", cols: 60, rows: 20 });
+    expect([size(at), peer.of("resize").length]).toEqual([["60x20"], 1]);
     at.session.exited({ code: 0 });
     at.session.sized({ cols: 90, rows: 30 });
     expect(at.log.sizeAt(0).cols).toBe(70);
@@ -541,7 +639,8 @@ describe("clients of the session object, at the bridge", () => {
     const phases = [true, false].map((acks) => {
       const result = attachRemote(at, `acks ${acks}`);
       if (!result.ok) throw new Error(result.reason);
-      if (acks) at.session.remoteAck(result.client, 0, 65_536);
+      if (acks) at.session.remoteAck(result.client, 0, 131_072);
+      expect(result.client.windowBytes).toBe(acks ? 131_072 : 65_536);
       at.session.vanish(result.client);
       return result.client.presence.phase;
     });
@@ -571,16 +670,25 @@ describe("clients of the session object, at the bridge", () => {
   });
 });
 
-test("whoever watches is called with each output, once for its end, and when its program wants attention", () => {
+test("whoever watches is called with each output, once for its end, and with commands, the keyboard and calls for attention", () => {
   const at = relayRig();
+  const { client } = join(at.session, "a");
   const calls: boolean[] = [];
   for (const isKept of [false, true]) at.session.watch(() => void calls.push(isKept), isKept);
   output(at, "x");
   expect(calls).toEqual([false, true]);
   for (let i = 0; i < 2; i += 1) at.session.outputEnded();
   expect(calls).toEqual([false, true, false, true]);
-  at.session.attention({ kind: "bell", offset: 1 });
-  expect(calls.length).toBe(6);
+  const events = [
+    () => at.session.attention({ kind: "bell", offset: 1 }),
+    () => at.session.commandEnded({ to: 1 }),
+    () => at.session.command(client, { type: "request_stdin" }),
+  ];
+  for (const happens of events) {
+    calls.length = 0;
+    happens();
+    expect(calls).toEqual([false, true]);
+  }
 });
 
 test("B4: a change of panes is told to the clients of our protocol, and to those that come later", () => {

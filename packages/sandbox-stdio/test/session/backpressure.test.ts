@@ -212,20 +212,27 @@ test("W7c: the slowest counts that keeps up, also at the start of the log: not w
     return backpressure.update({} as ClientRecord, 0) === "none" ? undefined : backpressure.stopsAt;
   };
   expect([stopsAt([100]), stopsAt([99]), stopsAt([300, false])]).toEqual([850, undefined, undefined]);
+  // Each time is looked at anew.
+  const log = { startOffset: 0, endOffset: 1_000, capacityBytes: 1_000 };
+  const reader = { cursor: 1_000, flow: { keepsUp: () => true } };
+  const clients = { all: [{ greeted: { reader } }] } as unknown as Clients;
+  const backpressure = new Backpressure(log as OutputLog, clients);
+  const seen = [backpressure.update({} as ClientRecord, 0)];
+  Object.assign(log, { startOffset: 400, endOffset: 1_400 });
+  reader.cursor = 500;
+  expect([...seen, backpressure.update({} as ClientRecord, 1)]).toEqual(["none", "waiting"]);
   expect([stopsAt([300], [600]), stopsAt([600], [300]), stopsAt([300, false], [400])]).toEqual([1_050, 1_050, 1_150]);
 });
 
 test("W7c: while the process waits, the window of the pacing client ends where the process is held", () => {
-  const viewer = {
-    id: "v",
-    isPresent: true,
-    role: "viewer",
-    greeted: { reader: { cursor: 0, flow: { keepsUp: () => true } } },
-  };
-  const effective = (acked: number, linkBytes = 300, frameBytes = 10) => {
+  const viewerAt = (cursor: number) => ({
+    ...{ id: "v", isPresent: true, role: "viewer" },
+    greeted: { reader: { cursor, flow: { keepsUp: () => true } } },
+  });
+  const effective = (acked: number, linkBytes = 300, frameBytes = 10, cursor = 0) => {
     const log = { startOffset: 0, endOffset: 1_000, capacityBytes: 1_000, frameBytes } as OutputLog;
     const driver = { id: "d", isPresent: true, role: "driver", acknowledges: true, acked, windowBytes: 400, linkBytes };
-    const clients = { all: [viewer, driver] } as unknown as Clients;
+    const clients = { all: [viewerAt(cursor), driver] } as unknown as Clients;
     const pace = new Pace(log, new Keyboard("collaborative"), clients, { delivery: "live", now: () => 0 });
     const leader = pace.update();
     if (leader === undefined) throw new Error("nobody paces");
@@ -235,6 +242,11 @@ test("W7c: while the process waits, the window of the pacing client ends where t
     ["waiting", 500, 240],
     ["waiting", 600, 140],
     ["waiting", 740, 0],
+  ]);
+  // While it only reads less ahead, it is what the link holds.
+  expect([effective(500, 300, 10, 300), effective(900, 300, 10, 300)]).toEqual([
+    ["throttled", 500, 300],
+    ["throttled", 900, 300],
   ]);
   // Nor is it more than the link holds, or less than nothing.
   expect([effective(500, 100), effective(500, 300, 800)]).toEqual([

@@ -11,7 +11,7 @@ import {
   type ServerMessage,
 } from "../../src/index.ts";
 import { Budget } from "../../src/session/budget.ts";
-import { typePlanned } from "../../src/session/client-input.ts";
+import { planWrite, typePlanned } from "../../src/session/client-input.ts";
 import { bytes, FakePeer, join, output, pass, type Rig, relayRig, request, rig, takeAll } from "../support/fixtures.ts";
 import { PTY } from "../support/screens.ts";
 
@@ -70,6 +70,21 @@ describe("the keyboard", () => {
       [true, false],
     ]);
     expect(b.peer.hello.participants.map(({ alone }) => alone)).toEqual([true, undefined]);
+  });
+
+  test("K15: who comes back as a viewer has lost the keyboard, and all are told", () => {
+    const at = rig(EXCLUSIVE);
+    join(at.session, "a");
+    const b = join(at.session, "b");
+    join(at.session, "a", { role: "viewer", isResume: true });
+    expect([at.session.keyboard.holder, b.peer.of("stdin_holder")]).toEqual(["", [{ type: "stdin_holder", id: "" }]]);
+  });
+
+  test("K2: who leaves without it says nothing of it", () => {
+    const at = rig(EXCLUSIVE);
+    const [a, b] = [join(at.session, "a"), join(at.session, "b")];
+    at.session.leave(b.client);
+    expect(a.peer.of("leave", "stdin_holder")).toEqual([{ type: "leave", id: "b" }]);
   });
 
   test("K2d: a program's keyboard goes to a person who asks; a guest and another program ask in vain", () => {
@@ -139,6 +154,8 @@ describe("input", () => {
     at.session.command(client, { type: "signal", signal: "SIGINT" });
     at.session.command(client, { type: "kill" });
     expect([client.input.entries, at.upstream.of("signal", "kill")]).toEqual([[], []]);
+    // Its next connection is not told that the process takes no input.
+    expect(join(at.session, "b", { isResume: true }).peer.of("hello", "error")).toHaveLength(1);
   });
 
   test("I7: after the end of input it is refused as closed", () => {
@@ -184,6 +201,15 @@ describe("input", () => {
     expect(told()).toEqual([131_072]);
     pass(at, 1);
     expect(told()).toEqual([131_072, 131_172]);
+    // The rest of what is taken at once waits, too.
+    at.session.stdin(client, new Uint8Array(200_000), 200_000);
+    at.session.wrote(client, 200_000 - 131_172);
+    at.session.wrote(client, 100_000);
+    expect(told().slice(2)).toEqual([262_144]);
+    pass(at, 19);
+    expect(told().slice(2)).toEqual([262_144]);
+    pass(at, 1);
+    expect(told().slice(2)).toEqual([262_144, 300_000]);
   });
 
   test("I2: with its end what is taken before it is acknowledged at once", () => {
@@ -286,6 +312,35 @@ describe("input", () => {
     takeAll(at.session, a.client);
     at.session.stdin(a.client, bytes("x"), 0);
     expect([takeAll(at.session, a.client), a.peer.of("error")]).toEqual(["x", []]);
+  });
+
+  test("I9: an end of input after the exit reaches nobody", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a");
+    peer.isStuffed = true;
+    at.session.exited({ code: 0 });
+    at.session.command(client, { type: "eof", offset: 0 });
+    expect(at.upstream.of("input")).toEqual([]);
+  });
+
+  test("H16, I9: a program's write may end input where it might do so itself, and none follows the end on pipes", () => {
+    const plans = (tty: boolean) => {
+      const at = rig({ tty });
+      const creator = join(at.session, "a");
+      const { client } = remote(at, { kind: "program", id: "p" });
+      const plan = (eof: boolean) => {
+        const result = planWrite(at.session.state, client, { length: 1, eof });
+        return result.kind === "refuse" ? result.code : result.kind;
+      };
+      const first = [plan(false), plan(true)];
+      at.session.leave(creator.client);
+      typePlanned(at.session.state, client, bytes("x"), true);
+      return [...first, plan(false)];
+    };
+    expect([plans(false), plans(true)]).toEqual([
+      ["type", "not_stdin_holder", "stdin_closed"],
+      ["type", "type", "type"],
+    ]);
   });
 
   test("H16: a program's end of input follows its bytes to the process, and is one without any, too", () => {
@@ -412,6 +467,17 @@ describe("limits", () => {
     expect([peer.end, at.upstream.of("signal")]).toEqual([undefined, []]);
     takeAll();
     expect(at.upstream.of("signal")).toEqual([["signal", "a", "SIGINT"]]);
+  });
+
+  test("L4: 256 messages may wait so, and one more closes with 1008", () => {
+    const at = rig();
+    const { client, peer, feed } = plain(at, "a");
+    feed(400_000);
+    const say = () => at.session.feedMessage(client, { type: "request_stdin" });
+    for (let i = 0; i < 256; i += 1) say();
+    expect(peer.end).toBeUndefined();
+    say();
+    expect(peer.end).toMatchObject({ code: 1008, reason: "too many messages wait" });
   });
 
   test("L4: a plain client that leaves, or can't come back, has left once all that it said is taken; else it is kept", () => {

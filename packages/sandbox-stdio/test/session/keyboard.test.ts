@@ -94,7 +94,8 @@ describe("an exclusive session", () => {
     const floor = exclusive();
     floor.setHolder("");
     floor.join(driver("a"));
-    expect(floor.holder).toBe("a");
+    floor.setHolder("a");
+    expect([floor.holder, floor.isLent]).toEqual(["a", false]);
   });
 
   test("H7: made again, it goes to nobody who comes where it was held before", () => {

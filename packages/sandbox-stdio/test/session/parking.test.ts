@@ -52,6 +52,18 @@ describe("H20: a session stays awake", () => {
     expect([why(), whyAwake(pty.session, at.clock.ms)]).toEqual([undefined, "a snapshot is pending"]);
   });
 
+  test("while a viewer types", () => {
+    const { at, session, client, why } = quiet();
+    const { client: viewer } = join(session, "v", { role: "viewer" });
+    session.command(viewer, { type: "request_stdin" });
+    session.command(client, { type: "grant_stdin", to: "v" });
+    pass(at, 60_000);
+    const seen = why();
+    session.command(viewer, { type: "release_stdin" });
+    pass(at, 60_000);
+    expect([seen, why()]).toEqual(["a viewer types", undefined]);
+  });
+
   test("while a program watches that is not kept", () => {
     const { session, why } = quiet();
     const [over] = [session.watch(() => undefined), session.watch(() => undefined, true)];
@@ -180,6 +192,7 @@ test.each([
   session.leave(join(session, "gone", { delivery: "live" }).client);
   session.vanish(join(session, "absent", { delivery: "live" }).client, true);
   session.setSize({ cols: 100, rows: 40 });
+  session.echoes(false, 0);
   output(at, "one ");
   deal();
   session.command(other, { type: "ack", offset: 4 });
@@ -209,6 +222,8 @@ test.each([
     kept.clients.map((one, at) => [one, peers[at] ?? new FakePeer()] as const).reverse(),
   );
   expect([...next.session.clients].map(({ id }) => id)).toEqual(["absent", "a", "b"]);
+  expect(["a", "b", "gone"].map((id) => next.session.keyboard.mayDrive(id).ok)).toEqual([true, true, false]);
+  expect(next.session.isUpToDate).toBe(false);
   // The log comes from the bridge, from where it began.
   output(next, "one ");
   expect({ session: parkedSessionOf(next.session), clients: parkedOf(next.session) }).toEqual(kept);
