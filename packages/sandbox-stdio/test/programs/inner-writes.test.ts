@@ -135,7 +135,7 @@ test("K2b: a program that has called has had the keyboard: the next driver is no
 
 test("of programs that write 64 are known, and one that is known may call again, with other rights, too", () => {
   const { session } = relayRig(LIVE);
-  const begin = (id: number, isAdmin = false) => session.programs.beginCall({ id: `p${id}`, name: "agent", isAdmin });
+  const begin = (id: number, isAdmin = false) => session.programs.beginCall({ id: `p${id}`, name: "", isAdmin });
   const known = Array.from({ length: 64 }, (_, id) => begin(id) !== undefined);
   expect([known.includes(false), begin(64), begin(0)?.isAdmin, begin(0, true)?.isAdmin]).toEqual([
     ...[false, undefined, false, true],
