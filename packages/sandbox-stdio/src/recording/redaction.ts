@@ -72,7 +72,7 @@ export class Redactor {
     if (offset !== this.end)
       [this.#base, this.#next, this.#bytes, this.#begun] = [offset, offset, new Uint8Array(0), ""];
     this.#bytes = joined([this.#bytes, bytes]);
-    const held = this.#bytes.subarray(this.#next - this.#base, this.#bytes.length - unfinishedBytes(bytes));
+    const held = this.#bytes.subarray(this.#next - this.#base, this.#bytes.length - unfinishedBytes(this.#bytes));
     const text = this.#begun + characters(held);
     const from = this.#next - this.#begun.length;
     PIECE.lastIndex = 0;

@@ -124,7 +124,10 @@ export class TracedScreen {
         places[x + i - first] = placeOf(offset + i, 1);
       }
       this.#x += i - first;
-      if (i > first) this.#replaces = false;
+      if (i > first) {
+        this.#replaces = false;
+        this.#row.isNew = true;
+      }
       this.#allowance += ALLOWANCE * (i - first);
       this.put(text.charCodeAt(i), placeOf(offset + i, 1));
       i += 1;

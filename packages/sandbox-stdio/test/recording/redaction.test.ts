@@ -153,23 +153,37 @@ test("G1: a secret drawn in any order is neither on the screen at any offset nor
   }
 });
 
-test("G1: what is hidden does not depend on where output is cut", () => {
-  const random = randomOf(SEED + 7);
-  const size = { cols: 20, rows: 5 };
-  const odd = "\x1b]0;tok-en\x1b\\\xe9\x1b[3\rCé✓漢\x1b[1\x18\x9b2Cabc\x1bP1q#0\x1b\\\x1b\x1b[Hx\x85y";
-  const output = Buffer.from(`${Array.from({ length: 150 }, () => step(random, size)).join("")}${odd}`);
-  const compiled = compilePattern("[a-m]{2}|tok|漢");
+test("G1: what stood on the screen before the next character of the same text replaced it is hidden", () => {
+  const compiled = compilePattern("[a-m]{2}");
   if (!compiled.ok) throw new Error(compiled.message);
-  const redactor = new Redactor([compiled.program]);
-  for (let at = 0; at < output.length; ) {
-    const end = Math.min(output.length, at + 1 + random(3));
-    redactor.push(output.subarray(at, end), at, size);
-    at = end;
-  }
-  redactor.settle();
-  const whole = Buffer.from(output);
-  new Redactor([compiled.program]).redact(whole, size);
-  const parts = Buffer.alloc(output.length);
-  redactor.read(0, parts);
-  expect(parts.toString("latin1")).toBe(whole.toString("latin1"));
+  // "b" comes onto a blank cell beside "f", which "v" replaces.
+  const output = Buffer.from("xpwf\rsd\x1b[1Kbv");
+  new Redactor([compiled.program]).redact(output, { cols: 20, rows: 5 });
+  expect(output.toString()).toBe("xpw*\rsd\x1b[1K*v");
 });
+
+test.each([1, 3, 60])(
+  "G1: what is hidden does not depend on where output is cut, in pieces of up to %i bytes",
+  (most) => {
+    const size = { cols: 20, rows: 5 };
+    const odd = "\x1b]0;tok-en\x1b\\\xe9\x1b[3\rCé✓漢\x1b[1\x18\x9b2Cabc\x1bP1q#0\x1b\\\x1b\x1b[Hx\x85y";
+    const compiled = compilePattern("[a-m]{2}|tok|漢");
+    if (!compiled.ok) throw new Error(compiled.message);
+    for (let seed = SEED; seed < SEED + 40; seed += 1) {
+      const random = randomOf(seed + 7);
+      const output = Buffer.from(`${Array.from({ length: 150 }, () => step(random, size)).join("")}${odd}`);
+      const redactor = new Redactor([compiled.program]);
+      for (let at = 0; at < output.length; ) {
+        const end = Math.min(output.length, at + 1 + random(most));
+        redactor.push(output.subarray(at, end), at, size);
+        at = end;
+      }
+      redactor.settle();
+      const whole = Buffer.from(output);
+      new Redactor([compiled.program]).redact(whole, size);
+      const parts = Buffer.alloc(output.length);
+      redactor.read(0, parts);
+      expect([seed, parts.toString("latin1")]).toEqual([seed, whole.toString("latin1")]);
+    }
+  },
+);
