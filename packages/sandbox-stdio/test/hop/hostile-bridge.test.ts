@@ -16,6 +16,7 @@ describe("H15: a connection ends by", () => {
     ["a frame of output", 1, MAX_FRAME_BYTES],
     ["a frame of stderr", 2, MAX_FRAME_BYTES],
     ["a snapshot", 3, MAX_SNAPSHOT_BYTES],
+    ["a piece of an answer", 0x11, MAX_FRAME_BYTES],
     ["a frame of a later version", 9, MAX_FRAME_BYTES],
   ])("%s that is a byte too long", (_what, type, payload) => {
     const { hop } = attached();

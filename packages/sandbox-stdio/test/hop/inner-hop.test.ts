@@ -4,9 +4,10 @@ import { describe, expect, test } from "vitest";
 import { greetingOf } from "../../src/hop/greeting.ts";
 import { newHop } from "../../src/hop/hop-state.ts";
 import { confirmArrival, pongArrived, sendOrder, sendPing } from "../../src/hop/unanswered.ts";
-import { InnerServer, RESUME_GRACE_MS, WakeupSchedule } from "../../src/index.ts";
+import { type ClientRecord, InnerServer, RESUME_GRACE_MS, WakeupSchedule } from "../../src/index.ts";
 import { encodeStdin } from "../../src/wire/frames.ts";
 import { bytes, InnerRig, join, joined, output, pass, rig, takeAll, text } from "../support/fixtures.ts";
+import { INNER_COMMANDS } from "../support/messages.ts";
 
 describe("input", () => {
   test("H5: what the process took between the greeting and the attach is confirmed to the client", () => {
@@ -201,8 +202,9 @@ describe("a bridge that says what can't be followed", () => {
     hop.inner.opened({ send: () => undefined }, 0);
     hop.inner.receive(new Uint8Array([1, 65]), 0);
     hop.inner.receive('{"type":"written","client":"p","from":0,"to":1,"output":0}', 0);
+    hop.inner.receive('{"type":"exit","code":0,"offset":0}', 0);
     await Promise.resolve();
-    expect([hop.session.log.endOffset, outcome, hop.byes]).toEqual([0, "none", []]);
+    expect([hop.session.log.endOffset, hop.session.exit, outcome, hop.byes]).toEqual([0, undefined, "none", []]);
   });
 });
 
@@ -262,6 +264,30 @@ test("L4: a client that the bridge sends away is told to the relay, by its code"
   expect(hop.clientByes).toEqual([{ id: "a", code: 1008 }]);
 });
 
+test.each<[string, boolean, (hop: InnerRig, client: ClientRecord) => void]>([
+  ["nothing", true, () => undefined],
+  ["a ping", true, ({ inner }) => inner.ping()],
+  ["input", false, ({ session }, client) => session.stdin(client, bytes("x"))],
+  ["a command", false, ({ session }, client) => session.command(client, { type: "signal", signal: "SIGINT" })],
+])("H20: an object that has said %s since it parked may go: %s, at both ends", (_what, mayGo, say) => {
+  const { hop, client } = joined({ tty: true });
+  expect(hop.server?.parking).toBeUndefined();
+  const parking = { offset: 0, seconds: 60, after: 5, bell: "main" };
+  hop.inner.park(parking);
+  say(hop, client);
+  hop.flush();
+  expect([hop.parked, hop.server?.parking]).toEqual(mayGo ? [1, parking] : [0, undefined]);
+});
+
+test("H20: a hop that never opened is not ready, and an object whose hop is broken has not parked", () => {
+  const hop = new InnerRig();
+  expect(hop.inner.isReady).toBe(false);
+  hop.connect().flush().cut();
+  hop.inner.park({ offset: 0, seconds: 60, after: 5, bell: "main" });
+  hop.connect().flush().inner.receive('{"type":"parked"}', 0);
+  expect(hop.parked).toBe(0);
+});
+
 describe("H10: a connection", () => {
   test("that was replaced brings nothing more that counts", () => {
     const { hop } = joined();
@@ -269,6 +295,18 @@ describe("H10: a connection", () => {
     hop.connect().flush();
     older?.receive('{"type":"detach","client":"a","how":"left"}', 0);
     expect(hop.remote("a").presence.phase).toBe("remote");
+  });
+
+  test("that closes takes with it no client that a newer one has attached", () => {
+    const at = rig();
+    const socket = { send: () => undefined, close: () => undefined, isWritable: () => true };
+    const [older, newer] = [new InnerServer(at.session, socket, 0), new InnerServer(at.session, socket, 0)];
+    for (const server of [older, newer]) server.receive(INNER_COMMANDS[0] ?? "", 0);
+    const phase = () => at.session.client("c")?.presence.phase;
+    older.closed(1006);
+    expect(phase()).toBe("remote");
+    newer.closed(1006);
+    expect(phase()).toBe("vanished");
   });
 
   /** The bridge's end alone, and what its socket was given. */
@@ -407,9 +445,13 @@ test("X8: what the bridge says of the process is known behind the hop: title, co
   hop.server?.note({ type: "title", title: "make" });
   hop.server?.note({ type: "command_end", to: 5, exit: 1 });
   hop.server?.note({ type: "stopping", seconds: 30 });
+  hop.server?.note({ type: "panes", panes: [], windows: [] });
   hop.flush();
   expect([hop.session.title, hop.session.programs.commandEnds]).toEqual(["make", [{ to: 5, exit: 1 }]]);
-  expect(peer.of("stopping")).toEqual([{ type: "stopping", seconds: 30 }]);
+  expect([peer.of("stopping"), peer.of("panes")]).toEqual([
+    [{ type: "stopping", seconds: 30 }],
+    [{ type: "panes", panes: [], windows: [] }],
+  ]);
   const left = [500, 1_000, 28_500, 5_000].map((ms) => {
     hop.bridge.clock.ms += ms;
     return hop.session.secondsLeft;
@@ -419,4 +461,8 @@ test("X8: what the bridge says of the process is known behind the hop: title, co
   hop.bridge.session.title = "top";
   const next = hop.restarted().connect().flush();
   expect([next.hello?.title, next.hello?.marked, next.inner.isMarked]).toEqual(["top", undefined, false]);
+  // Nor of an end, before there is one.
+  expect(next.hello).not.toHaveProperty("hasExited");
+  next.exited({ code: 0 });
+  expect(next.restarted().connect().flush().hello?.hasExited).toBe(true);
 });

@@ -87,6 +87,20 @@ describe("the process's side", () => {
     expect(drain(queue, 1000)).toBe(`${sent.slice(7)}!`);
   });
 
+  test("L5: crumbs go on being gathered while the process takes what came before", () => {
+    const queue = new InputQueue("process");
+    const sent = Array.from({ length: 20_000 }, (_, i) => String.fromCharCode(97 + (i % 26))).join("");
+    let taken = "";
+    for (let end = 100; end <= sent.length; end += 100) {
+      queue.push(end - 100, bytes(sent.slice(end - 100, end)));
+      const [oldest] = queue.entries;
+      if (oldest?.kind !== "bytes" || end === 100) continue;
+      taken += text(oldest.bytes.subarray(0, 100));
+      queue.take(100);
+    }
+    expect([queue.entries.length, taken + drain(queue)]).toEqual([1, sent]);
+  });
+
   test("L5: gathered crumbs do not share memory with what their sender may use again", () => {
     const queue = new InputQueue("process");
     const memory = bytes("ab");
@@ -163,9 +177,15 @@ describe("the relay's side", () => {
   test("I7, L5: refused bytes wait for the other side to count them too, as one piece", () => {
     const queue = new InputQueue("relay");
     for (let end = 10; end <= 10_000; end += 10) queue.refuse(end);
-    expect([queue.taken, queue.entries]).toEqual([0, [{ kind: "refused", start: 0, end: 10_000 }]]);
+    const refused = { kind: "refused", start: 0, end: 10_000 };
+    expect([queue.taken, queue.entries]).toEqual([0, [refused]]);
+    // Of later ones the other side has not heard yet.
+    queue.takeUpTo(9_999);
+    expect([queue.taken, queue.entries]).toEqual([9_999, [refused]]);
     queue.takeUpTo(10_000);
     expect([queue.taken, queue.entries]).toEqual([10_000, []]);
+    queue.takeUpTo(9_999);
+    expect(queue.taken).toBe(10_000);
   });
 
   test("I9: an end of input is let go of when what comes after it is taken, or the other side says that it has it", () => {

@@ -165,6 +165,13 @@ test("a snapshot asks nothing, and does not count", () => {
   expect(shown(gate.pass(frame("\x1b[c"), 0))).toBe("\x01\x1b[c");
 });
 
+test("F1: what is left of a frame is of its stream", () => {
+  const gate = new QueryGate();
+  gate.note(hello({ answerer: { id: "other", offset: 0 }, live: 1 }));
+  for (const piece of ["ab\x1b[6nc", "d\x1b[6ne"])
+    expect(gate.pass(encodeFrame(2, bytes(piece)), 0)).toEqual(encodeFrame(2, bytes(piece.replace("\x1b[6n", ""))));
+});
+
 test("a frame in which nothing is left out is passed on as it is; on pipes every frame", () => {
   const gate = new QueryGate();
   gate.note(hello({}));
