@@ -59,6 +59,8 @@ describe("H6: who is known", () => {
     for (const frame of hop.toRelay.splice(0)) hop.inner.receive(frame, 0);
     expect(hop.toBridge.filter((frame) => String(frame).includes('"detach"'))).toEqual([]);
     expect(hop.flush().remote("a").presence.phase).toBe("absent");
+    const next = hop.restarted().connect().flush();
+    expect(["a", "b"].map((id) => next.session.client(id)?.presence.phase)).toEqual(["absent", "vanished"]);
   });
 
   test("a client whose grace passed while it was broken has none left at the bridge", () => {

@@ -79,6 +79,11 @@ describe("over the inner hop", () => {
     expect(peer.snapshots).toEqual(["screen"]);
     const late = join(at.session, "b").peer;
     at.inner.receive(Uint8Array.of(3, 65), 0);
+    at.inner.receive('{"type":"snapshot","offset":100000,"cols":80,"rows":24,"exact":true}', 0);
+    at.inner.receive(Uint8Array.of(1, 65), 0);
+    expect(late.told).toEqual([]);
+    at.connect().flush();
+    at.inner.receive(Uint8Array.of(3, 65), 0);
     expect(late.told).toEqual([]);
   });
 

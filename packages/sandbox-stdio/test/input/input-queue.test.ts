@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { InputQueue } from "../../src/input/input-queue.ts";
+import { release } from "../../src/input/release.ts";
 import { bytes, text } from "../support/fixtures.ts";
 
 /** Takes everything that waits, in pieces of `most` bytes. */
@@ -43,6 +44,22 @@ describe("the process's side", () => {
     expect(queue.taken).toBe(10);
     expect(drain(queue)).toBe("xyz");
     expect(queue.taken).toBe(13);
+  });
+
+  test("I7: what was refused before is refused once, and after an end of input counts when that is applied", () => {
+    const queue = new InputQueue("process");
+    queue.pushEof(0);
+    queue.refuse(5);
+    expect([queue.refuse(5), queue.refuse(4), queue.received, queue.taken]).toEqual([undefined, undefined, 5, 0]);
+    queue.takeEof();
+    expect([queue.taken, queue.entries]).toEqual([5, []]);
+  });
+
+  test("L6: of a client that is forgotten nothing waits", () => {
+    const queue = new InputQueue("process");
+    queue.push(0, bytes("abc"));
+    queue.abandon();
+    expect([queue.entries, queue.queuedBytes]).toEqual([[], 0]);
   });
 
   test("I8: an offset ahead of the count sets it: the bytes between were refused", () => {
@@ -167,6 +184,12 @@ describe("the relay's side", () => {
   });
 
   test("short memory is given back to nobody: other pieces may share it", () => {
+    const lengths = [16_384, 16_385].map((length) => {
+      const memory = new Uint8Array(length);
+      release(memory);
+      return memory.length;
+    });
+    expect(lengths).toEqual([16_384, 0]);
     const message = bytes("abcdef");
     const queue = new InputQueue("relay");
     queue.push(0, message.subarray(0, 3));

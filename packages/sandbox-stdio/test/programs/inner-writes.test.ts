@@ -13,6 +13,7 @@ import {
   type WriteOutcome,
 } from "../../src/index.ts";
 import { WriteIds } from "../../src/programs/writers.ts";
+import { encodeAnswer } from "../../src/wire/frames.ts";
 import { bytes, InnerRig, join, output, pass, relayRig, takeAll, text } from "../support/fixtures.ts";
 
 const LIVE = { tty: true, delivery: "live" } as const;
@@ -51,6 +52,8 @@ test("H16: a write is queued whole, and answered with where it stands and where 
   hop.flush();
   expect(await ask({ bytes: "ls\xc3\xa9\n" })).toEqual({ type: "written", client: "p", from: 0, to: 5, output: 7 });
   expect(await ask({ bytes: "w\n", at: 5 })).toMatchObject({ type: "written", from: 5, to: 7 });
+  const repeated = { type: "written", client: "p", from: 0, to: 7, output: 0, duplicate: true };
+  expect(await ask({ bytes: "ls\xc3\xa9\n", at: 0 })).toEqual(repeated);
   expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("lsé\nw\n");
 });
 
@@ -92,7 +95,8 @@ test.each([
   expect(told).toEqual([]);
   hop.flush();
   await answer;
-  expect(told).toMatchObject([{ type: "written", from: 0, to: 4 }]);
+  // The answer is the first one.
+  expect(told).toEqual([{ type: "written", client: "p", from: 0, to: 4, output: 0 }]);
   expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("once");
 });
 
@@ -334,10 +338,25 @@ test("H17: a call before the greeting is sent once, behind it", () => {
 test("H17: an answer that is longer than a frame comes whole", async () => {
   const text = new Uint8Array(MAX_FRAME_BYTES).fill(7);
   const { hop } = calling({}, { ...NO_PROGRAMS, answer: () => text });
-  const { answer } = hop.inner.ask({ about: "screen" });
+  const { answer } = hop.inner.ask({ about: "commands" });
   await settle(hop);
   expect(hop.byes).toEqual([]);
   expect(Buffer.compare((await answer) ?? text.subarray(1), text)).toBe(0);
+});
+
+test("H17: an answer has 4 MiB at most, and may be none", async () => {
+  const hop = new InnerRig().connect().flush();
+  const answered = (bytes: number) => {
+    const { answer } = hop.inner.ask({ about: "commands" });
+    const id = hop.toBridge.length;
+    for (let left = bytes; left > 0; left -= 65_000)
+      hop.inner.receive(encodeAnswer(id, new Uint8Array(Math.min(65_000, left))), 0);
+    hop.inner.receive(JSON.stringify({ type: "answer", id, ok: bytes > 0 }), 0);
+    return answer;
+  };
+  const all = [4 * 1024 * 1024, 4 * 1024 * 1024 + 1, 1, 0].map(answered);
+  const lengths = (await Promise.all(all)).map((answer) => answer?.length);
+  expect(lengths).toEqual([4 * 1024 * 1024, undefined, 1, undefined]);
 });
 
 test("H17: an answer comes in pieces, is asked for again on a new hop, and has an end", async () => {
@@ -404,5 +423,5 @@ test("H16, H17: calls that are given up fail at once, and what the bridge answer
   expect(await next.answer).toEqual({ type: "fault" });
   hop.connect();
   for (const frame of hop.toRelay.splice(0)) hop.inner.receive(frame, 0);
-  expect(hop.toBridge.filter((frame) => String(frame).includes('"write"'))).toEqual([]);
+  expect(hop.toBridge.filter((frame) => /"(write|ask)"/.test(String(frame)))).toEqual([]);
 });

@@ -48,7 +48,9 @@ test("what is held back comes out at the exit, and over a gap can't be completed
   expect(run({ answerer }, "a\x1b[6", gap, "n")).toEqual(["\x01a", "\x01\x1b[6\x18", "\x01n"]);
 });
 
-test("offsets go on after a gap", () => {
+test("offsets go on from the greeting's, and after a gap", () => {
+  const answerer = { id: "me", offset: 104 };
+  expect(run({ offset: 100, live: 100, answerer }, "\x1b[6n", "\x1b[6n")).toEqual(["", "\x01\x1b[6n"]);
   const gap: ServerMessage = { type: "gap", from: 1, to: 100 };
   const handOver: ServerMessage = { type: "answerer", id: "other", offset: 103 };
   expect(run({}, "a", gap, handOver, "\x1b[c", "\x1b[c")).toEqual(["\x01a", "", "", "\x01\x1b[c", ""]);

@@ -44,7 +44,7 @@ describe("before the session is there", () => {
     one.say({ type: "resize", cols: 100, rows: 40 });
     one.hear(bytes("s\n"));
     one.attach();
-    expect(takeAll(at.session, one.client)).toBe("ls\n");
+    expect([takeAll(at.session, one.client), one.connection.earlyBytes]).toEqual(["ls\n", 0]);
     expect(at.upstream.of("resize")).toEqual([["resize", "", 100, 40]]);
   });
 
@@ -341,11 +341,23 @@ describe("H20: a connection of a session that is to sleep", () => {
     expect(one.connection.parked?.mayType).toBe(false);
   });
 
-  test("K6: gets no queries of others, as before", () => {
+  test.each([
+    ["on a PTY it gets no queries of others", true, ["1:a", "1:b\x1b[6n"]],
+    ["on pipes it gets all bytes", false, ["1:a\x1b[6n", "1:b\x1b[6n"]],
+  ])("K6: %s, as before", (_what, tty, sent) => {
     const one = speaking(relayRig(LIVE), { dialect: PLAIN });
-    one.connection.resume(kept, { tty: true, offset: 7, me: "a", answerer: { id: "a", offset: 12 } });
+    one.connection.resume(kept, { tty, offset: 7, me: "a", answerer: { id: "a", offset: 12 } });
     for (const piece of ["a\x1b[6n", "b\x1b[6n"]) one.connection.sendOutput(Uint8Array.of(1, ...bytes(piece)), 0);
-    expect(one.sent).toEqual(["1:a", "1:b\x1b[6n"]);
+    expect(one.sent).toEqual(sent);
+  });
+
+  test("has spoken, if it speaks first, and spends its client's budget", () => {
+    const one = speaking(relayRig(LIVE), { dialect: { ...PLAIN, clientBegins: true } });
+    one.connection.resume(kept, { tty: true, offset: 0, me: "a", answerer: { id: "", offset: 0 } });
+    const { client } = join(one.at.session, "a");
+    one.connection.resumed(one.at.session, client);
+    expect([one.connection.silentAtMs, one.connection.parked]).toEqual([undefined, kept]);
+    expect(client.budget).toBeDefined();
   });
 });
 
@@ -355,6 +367,49 @@ test("K6, K6c: what a stdio.v1 client is sent is whole, replayed or not, whoever
   const one = speaking(at, { role: "viewer" }).attach();
   output(at, "b\x1b[6n");
   expect(one.sent.slice(1)).toEqual(["1:a\x1b[6n", "1:b\x1b[6n"]);
+});
+
+test("a dialect is told that the replay is over behind its last byte", () => {
+  const at = rig();
+  output(at, "ab");
+  output(at, "cd", 2);
+  const types: string[] = [];
+  const encode = (event: { readonly type: string }, state: unknown) => {
+    types.push(event.type);
+    return { frames: [], state };
+  };
+  speaking(at, { dialect: { ...PLAIN, encode } }).attach();
+  output(at, "e");
+  expect(types).toEqual(["found", "hello", "output", "output", "live", "greeted", "output"]);
+});
+
+test("who watches a connection is told of its errors and its end alone; after the end nothing more is sent", () => {
+  const told: unknown[] = [];
+  const sent: unknown[] = [];
+  const socket = {
+    send: (frame: Frame) => void sent.push(frame),
+    close: (code: number) => void sent.push(code),
+    isWritable: () => true,
+  };
+  const connection = new ServerConnection(STDIO, socket, 0, { told: (what) => void told.push(what) });
+  connection.drained(); // Not attached: nothing waits for it.
+  connection.send({ type: "secret", on: true });
+  connection.send({ type: "error", code: "not_allowed", message: "no" });
+  connection.bye(4401, "late", "never");
+  expect([told, sent.at(-1)]).toEqual([
+    [
+      { type: "error", code: "not_allowed", text: "no" },
+      { type: "bye", code: 4401, text: "late" },
+    ],
+    4401,
+  ]);
+  sent.length = 0;
+  connection.send({ type: "error", code: "not_allowed", message: "no" });
+  connection.sendOutput(Uint8Array.of(1, 65), 0);
+  connection.sendSnapshot(Uint8Array.of(3, 65));
+  connection.greeted();
+  connection.finish();
+  expect([told.length, sent, connection.activity]).toEqual([2, [], 0]);
 });
 
 test("a dialect that reports times is handed the session's age, and no other is", () => {
