@@ -1,7 +1,7 @@
 // The bridge's end of the inner hop: one Durable Object's connection, which carries all output once, and every client's input
 // and messages.
 
-import type { OutputPeer, OutputReader } from "../output/output-reader.ts";
+import type { OutputPeer, OutputReader, ReaderMessage } from "../output/output-reader.ts";
 import type { SnapshotFrame } from "../output/snapshot-requests.ts";
 import type { Frame } from "../server/dialect.ts";
 import type { ServerSocket } from "../server/outgoing.ts";
@@ -141,12 +141,10 @@ export class InnerServer implements OutputPeer, RemotePeer {
 
   // ---- OutputPeer ----------------------------------------------------------------------------------------------
 
-  send(message: ServerMessage): void {
+  send(message: ReaderMessage): void {
     if (message.type === "exit") this.#confirmTaken();
-    // A reader's messages about the log are the same on both hops.
-    const { type } = message;
-    if (type === "resize" || type === "gap" || type === "output_end" || type === "exit")
-      sendMessage(this.#end, message);
+    // They are the same on both hops.
+    sendMessage(this.#end, message);
   }
 
   sendOutput(frame: Uint8Array): void {

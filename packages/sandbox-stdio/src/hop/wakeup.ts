@@ -42,7 +42,6 @@ export class WakeupSchedule {
   /** The object has connected. */
   answered(): void {
     this.#parking = undefined;
-    this.#isStopDue = false;
   }
 
   /** Describes the object to call; undefined while it is connected, or if it never parked. */

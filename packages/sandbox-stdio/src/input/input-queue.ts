@@ -182,7 +182,7 @@ export class InputQueue {
       }
     }
     if (offset > this.#received) this.#received = offset;
-    if (offset > this.#taken && this.#entries.length === 0) this.#taken = offset;
+    this.#taken = Math.max(this.#taken, offset);
   }
 
   /** The other side has received everything before `offset`, taken or not. Lower offsets are ignored. */

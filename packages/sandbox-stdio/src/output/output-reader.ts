@@ -8,9 +8,12 @@ import type { Flow } from "./flow.ts";
 import type { OutputLog, SizeMark } from "./output-log.ts";
 import type { SnapshotFrame } from "./snapshot-requests.ts";
 
+/** What a reader tells beside output. */
+export type ReaderMessage = Extract<ServerMessage, { type: "gap" | "resize" | "output_end" | "exit" }>;
+
 /** Where a reader's output goes. */
 export interface OutputPeer {
-  send(message: ServerMessage): void;
+  send(message: ReaderMessage): void;
   /**
    * Takes a whole frame with its type byte. The peer must not change it, and must copy it to keep it after returning,
    * unless the session has `reuseFrames: false`.
@@ -122,7 +125,6 @@ export class OutputReader {
     const { cols, rows } = screen;
     if (cols !== this.#sentSize.cols || rows !== this.#sentSize.rows) this.#sendSize(cols, rows);
     // The snapshot may or may not include a size change at exactly this offset.
-    this.#sentMark = undefined;
     this.#mayHaveMissedSizes = true;
     this.flow.drew(screen.offset, screen.frame.length - 1);
     this.peer.sendSnapshot(screen.frame);

@@ -264,7 +264,7 @@ export class Window implements Flow {
   }
 
   #startRound(): void {
-    this.#roundEnd = this.#flights.at(-1)?.end ?? this.#acked + 1;
+    this.#roundEnd = this.#flights.at(-1)?.end ?? this.#acked;
     this.#roundQueueMs = 0;
     this.#roundSamples = 0;
     this.#roundMinQueueMs = Number.POSITIVE_INFINITY;

@@ -6,6 +6,7 @@ import type { ServerMessage } from "../wire/control.ts";
 
 /** The direct connection of a client. */
 export interface Peer extends OutputPeer {
+  send(message: ServerMessage): void;
   /** Whether the client itself paused its output, so that being unwritable is not a fault. */
   readonly isPaused?: boolean;
   /** `bytes` of new input were accepted or refused; duplicates are not reported. */

@@ -16,6 +16,7 @@ describe("H15: a connection ends by", () => {
     ["a frame of output", 1, MAX_FRAME_BYTES],
     ["a frame of stderr", 2, MAX_FRAME_BYTES],
     ["a snapshot", 3, MAX_SNAPSHOT_BYTES],
+    ["a piece of an answer", 0x11, MAX_FRAME_BYTES],
     ["a frame of a later version", 9, MAX_FRAME_BYTES],
   ])("%s that is a byte too long", (_what, type, payload) => {
     const { hop } = attached();
@@ -51,9 +52,10 @@ describe("H15: a connection ends by", () => {
     ["ends of commands", () => ({ type: "command_end", to: 0 })],
     ["lists of panes", () => ({ type: "panes", panes: [], windows: [] })],
     ["farewells", () => ({ type: "bye", client: "z", code: 1008, reason: "r" })],
-    ["acknowledgements of what nobody sent", (i: number) => ({ type: "stdin_ack", client: "a", offset: i + 1 })],
+    ["acknowledgements of what nobody sent", (i: number) => ({ type: "stdin_ack", client: "a", offset: i + 2 })],
   ])("more than 4,000 %s at once, and 1,000 a second", (_what, message) => {
-    const { hop, say } = attached();
+    const { hop, client, say } = attached();
+    hop.session.stdin(client, new Uint8Array(1));
     let i = 0;
     const sayTimes = (times: number) => {
       for (const end = i + times; i < end; i += 1) say(message(i));
@@ -91,6 +93,9 @@ test("H15a: of calls for attention eight at once and one a second are told, to p
   hop.bridge.clock.ms += 2_000;
   attend(100);
   expect([calls.length, peer.of("attention").length, hop.byes]).toEqual([10, 10, []]);
+  hop.connect().flush();
+  attend(100);
+  expect([calls.length, hop.byes]).toEqual([18, []]);
 });
 
 test("H15: what a client sent may be acknowledged byte by byte, and output come byte by byte", () => {

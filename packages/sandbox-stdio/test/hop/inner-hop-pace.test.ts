@@ -123,6 +123,27 @@ describe("pace across the inner hop", () => {
     expect(acks()).toEqual([]);
   });
 
+  test("W9a: of who was told less than the truth the bridge hears once it is over, and then no more often than of others", () => {
+    const { session } = relayRig();
+    const [a, b] = ["a", "b"].map((id) => join(session, id).client);
+    if (a === undefined || b === undefined) throw new Error("unreachable");
+    const hop = newHop({ hello: () => undefined, bye: () => undefined, clientBye: () => undefined });
+    const sent: string[] = [];
+    Object.assign(hop, { session, socket: { send: (frame: string) => void sent.push(frame) } });
+    let ofB = { offset: 0, window: 1 };
+    const stands = (one: ClientRecord) => (one === b ? ofB : { offset: 0, window: a.windowBytes });
+    vi.spyOn(session.pace, "effective").mockImplementation(stands);
+    vi.spyOn(session.pace, "update").mockReturnValue(a);
+    relayAck(hop, b);
+    const told = [1, 2, 3].map((offset) => {
+      sent.length = 0;
+      ofB = { offset, window: b.windowBytes };
+      relayLeader(hop);
+      return sent.filter((message) => message.includes('"b"')).length;
+    });
+    expect(told).toEqual([1, 0, 0]);
+  });
+
   test("W10: a plain client that is alone sets the pace by what its socket has taken", () => {
     const { hop, client } = joined(LIVE, { acknowledges: false, delivery: "live" });
     output(hop.bridge, "x".repeat(200_000));

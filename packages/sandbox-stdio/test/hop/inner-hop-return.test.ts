@@ -40,6 +40,29 @@ describe("H6: who is known", () => {
     expect(takeAll(hop.bridge.session, next.remote("late"))).toBe("sent again");
   });
 
+  test("a client that left while it was broken is forgotten, however many have left since", () => {
+    const { hop, client } = joined();
+    hop.cut().session.leave(client);
+    for (let i = 0; i <= 256; i += 1) hop.session.leave(join(hop.session, `c${i}`).client);
+    hop.connect().flush();
+    expect(known(hop)).toEqual([]);
+  });
+
+  test("of who is here over a break, and who was away before it, the bridge is told no going", () => {
+    const { hop, client } = joined();
+    join(hop.session, "b");
+    hop.session.stdin(client, bytes("x"));
+    hop.flush().session.vanish(client);
+    hop.bridge.clock.ms += RESUME_GRACE_MS;
+    hop.session.tick();
+    hop.flush().connect();
+    for (const frame of hop.toRelay.splice(0)) hop.inner.receive(frame, 0);
+    expect(hop.toBridge.filter((frame) => String(frame).includes('"detach"'))).toEqual([]);
+    expect(hop.flush().remote("a").presence.phase).toBe("absent");
+    const next = hop.restarted().connect().flush();
+    expect(["a", "b"].map((id) => next.session.client(id)?.presence.phase)).toEqual(["absent", "vanished"]);
+  });
+
   test("a client whose grace passed while it was broken has none left at the bridge", () => {
     const { hop, client } = joined();
     join(hop.session, "b");
@@ -67,6 +90,19 @@ test("L11b: whose windows clients are, and that person's name, outlive a restart
   expect([told.you.name, told.you.person]).toEqual(["alice (3)", "alice (3)"]);
   const third = join(next.session, "tablet", alice).peer.hello.you;
   expect([third.name, third.person]).toEqual(["alice", "alice"]);
+});
+
+test("H5: input that waited out a break and its client's grace goes to the bridge when the client comes back", () => {
+  const { hop, client } = joined();
+  join(hop.session, "b");
+  hop.flush().cut().session.stdin(client, bytes("hello"));
+  hop.session.vanish(client);
+  hop.bridge.clock.ms += RESUME_GRACE_MS;
+  hop.session.tick();
+  hop.connect().flush();
+  join(hop.session, "a", { isResume: true });
+  hop.flush();
+  expect(takeAll(hop.bridge.session, hop.remote("a"))).toBe("hello");
 });
 
 test("H20: a client of an object that has parked keeps its place for as long as was asked, and its input's after that", () => {
@@ -213,6 +249,23 @@ describe("H8: the keyboard", () => {
   });
 });
 
+test("H8: the input of an earlier holder goes first, whatever was refused of a later one", () => {
+  const { hop, client } = joined(EXCLUSIVE);
+  const b = join(hop.session, "b").client;
+  const say = (one: ClientRecord, what: string, to: string) => {
+    hop.session.stdin(one, bytes(what));
+    hop.session.command(one, { type: "grant_stdin", to });
+  };
+  say(client, "", "b");
+  hop.flush().cut();
+  say(b, "first", "a");
+  say(client, "second", "b");
+  hop.session.stdin(client, bytes("refused"));
+  hop.connect().flush();
+  const written = hop.bridge.upstream.asked.filter(([, , kind]) => kind === "bytes");
+  expect(written.map(([, id, , what]) => `${id} ${what}`)).toEqual(["b first", "a second"]);
+});
+
 test("H8: where everyone may type the holder is told once, before the input, whoever it is from", () => {
   const { hop, client } = joined();
   const other = join(hop.session, "b");
@@ -272,21 +325,27 @@ test.each([
   expect(next.session.answerer.id).toBe("c");
 });
 
-test("K15: what a viewer typed with the keyboard reaches the process over a break, though it has given it back since", () => {
-  const { hop, client } = joined();
-  const viewer = join(hop.session, "v", { role: "viewer" });
-  hop.session.command(viewer.client, { type: "request_stdin" });
-  hop.session.command(client, { type: "grant_stdin", to: "v" });
-  hop.flush();
-  expect(holders(hop)).toEqual(["v", "v"]);
-  hop.session.stdin(viewer.client, bytes("lent"));
-  hop.session.command(client, { type: "request_stdin" });
-  hop.session.stdin(viewer.client, bytes("late"));
-  hop.cut().connect().flush();
-  const written = hop.bridge.upstream.asked.filter(([, , kind]) => kind === "bytes");
-  expect(written.map(([, id, , what]) => `${id} ${what}`)).toEqual(["v lent"]);
-  expect(holders(hop)).toEqual(["a", "a"]);
-});
+test.each([
+  ["", []],
+  [", and what it typed after that is refused", ["late"]],
+])(
+  "K15: what a viewer typed with the keyboard reaches the process over a break, though it has given it back since%s",
+  (_what, late) => {
+    const { hop, client } = joined();
+    const viewer = join(hop.session, "v", { role: "viewer" });
+    hop.session.command(viewer.client, { type: "request_stdin" });
+    hop.session.command(client, { type: "grant_stdin", to: "v" });
+    hop.flush();
+    expect(holders(hop)).toEqual(["v", "v"]);
+    hop.session.stdin(viewer.client, bytes("lent"));
+    hop.session.command(client, { type: "request_stdin" });
+    for (const what of late) hop.session.stdin(viewer.client, bytes(what));
+    hop.cut().connect().flush();
+    const written = hop.bridge.upstream.asked.filter(([, , kind]) => kind === "bytes");
+    expect(written.map(([, id, , what]) => `${id} ${what}`)).toEqual(["v lent"]);
+    expect(holders(hop)).toEqual(["a", "a"]);
+  },
+);
 
 test("H2: clients with a connection of their own to the bridge are not the Durable Object's", () => {
   const { hop, client } = joined();
@@ -311,4 +370,11 @@ test("H8: a repeated end of input reaches the bridge, which may have refused the
   hop.bridge.session.leave(direct);
   end();
   expect(takeAll(hop.bridge.session, hop.remote("b"))).toBe("^D");
+});
+
+test("K5g: while the hop is broken there is nothing to wait for: who comes after the answerer answers at once", () => {
+  const { hop, client } = joined({ tty: true });
+  hop.cut().session.leave(client);
+  join(hop.session, "b");
+  expect(hop.session.answerer.id).toBe("b");
 });

@@ -4,9 +4,11 @@ import { describe, expect, test } from "vitest";
 import { greetingOf } from "../../src/hop/greeting.ts";
 import { newHop } from "../../src/hop/hop-state.ts";
 import { confirmArrival, pongArrived, sendOrder, sendPing } from "../../src/hop/unanswered.ts";
-import { InnerServer, RESUME_GRACE_MS, WakeupSchedule } from "../../src/index.ts";
+import { type ClientRecord, InnerServer, RESUME_GRACE_MS, SILENCE_MS, WakeupSchedule } from "../../src/index.ts";
 import { encodeStdin } from "../../src/wire/frames.ts";
 import { bytes, InnerRig, join, joined, output, pass, rig, takeAll, text } from "../support/fixtures.ts";
+import { INNER_HELLO } from "../support/hello.ts";
+import { INNER_COMMANDS } from "../support/messages.ts";
 
 describe("input", () => {
   test("H5: what the process took between the greeting and the attach is confirmed to the client", () => {
@@ -171,9 +173,32 @@ describe("a bridge that says what can't be followed", () => {
     ["a gap that goes back", '{"type":"gap","from":1,"to":2}'],
     ["a second greeting", JSON.stringify(new InnerRig().connect().flush().hello)],
   ])("H9: %s ends the connection with 1008 and never throws; what follows counts for nothing", (_what, frame) => {
-    const hop = said(frame, new Uint8Array([1, 65]), '{"type":"exit","code":0,"offset":4}');
+    const later = JSON.stringify({ ...INNER_HELLO, offset: 3 });
+    const hop = said(frame, new Uint8Array([1, 65]), '{"type":"exit","code":0,"offset":4}', later);
     expect(hop.byes.map(({ code }) => code)).toEqual([1008]);
     expect([hop.session.log.endOffset, hop.session.exit, hop.inner.isReady]).toEqual([3, undefined, false]);
+    expect(hop.connect().flush().inner.isReady).toBe(true);
+  });
+
+  test("H4: a greeting before what has come ends the connection, and a gap that skips nothing does not", () => {
+    const hop = said('{"type":"gap","from":3,"to":3}');
+    expect(hop.byes).toEqual([]);
+    hop.inner.opened({ send: () => undefined }, 0);
+    hop.inner.receive(JSON.stringify({ ...hop.hello, offset: 2 }), 0);
+    const reason = "Cannot follow the bridge: output continues at 2, but has reached 3";
+    expect([hop.byes, hop.inner.isReady]).toEqual([[{ code: 1008, reason }], false]);
+  });
+
+  test("H9: what it says of clients that are not known, and a close of its own, changes no session", () => {
+    const hop = said(
+      '{"type":"stdin_ack","client":"z","offset":1}',
+      '{"type":"error","client":"z","code":"stdin_closed","message":""}',
+      '{"type":"bye","client":"z","code":1008,"reason":""}',
+    );
+    expect([hop.byes, hop.clientByes]).toEqual([[], []]);
+    hop.server?.close(1001, "going");
+    hop.flush();
+    expect([hop.byes, hop.clientByes, hop.session.exit]).toEqual([[{ code: 1001, reason: "going" }], [], undefined]);
   });
 
   test("H9: a type that is not known is ignored, at both ends", () => {
@@ -201,8 +226,9 @@ describe("a bridge that says what can't be followed", () => {
     hop.inner.opened({ send: () => undefined }, 0);
     hop.inner.receive(new Uint8Array([1, 65]), 0);
     hop.inner.receive('{"type":"written","client":"p","from":0,"to":1,"output":0}', 0);
+    hop.inner.receive('{"type":"exit","code":0,"offset":0}', 0);
     await Promise.resolve();
-    expect([hop.session.log.endOffset, outcome, hop.byes]).toEqual([0, "none", []]);
+    expect([hop.session.log.endOffset, hop.session.exit, outcome, hop.byes]).toEqual([0, undefined, "none", []]);
   });
 });
 
@@ -213,6 +239,15 @@ test("H9: a client's signal, size and kill reach the process, and nothing of the
     hop.session.command(client, { type: "resize", cols: 100, rows: 40 });
     hop.session.command(client, { type: "kill" });
   };
+  /** Told again after the greeting, or not at all. */
+  const sayMore = () => {
+    hop.session.stdin(client, bytes("x"));
+    hop.session.command(client, { type: "request_stdin" });
+    hop.session.command(client, { type: "eof", offset: 1 });
+    hop.session.leave(join(hop.session, "b").client);
+    hop.inner.park({ offset: 0, seconds: 60, after: 5, bell: "main" });
+    hop.inner.request();
+  };
   say();
   hop.flush();
   expect(hop.bridge.upstream.of("signal", "resize", "kill")).toEqual([
@@ -222,7 +257,7 @@ test("H9: a client's signal, size and kill reach the process, and nothing of the
   ]);
   const early: unknown[] = [];
   hop.cut().inner.opened({ send: (frame) => void early.push(frame) }, 0);
-  say();
+  for (const all of [say, sayMore]) all();
   expect(early).toEqual([]);
 });
 
@@ -262,6 +297,64 @@ test("L4: a client that the bridge sends away is told to the relay, by its code"
   expect(hop.clientByes).toEqual([{ id: "a", code: 1008 }]);
 });
 
+test.each<[string, boolean, (hop: InnerRig, client: ClientRecord) => void]>([
+  ["nothing", true, () => undefined],
+  ["a ping", true, ({ inner }) => inner.ping()],
+  ["input", false, ({ session }, client) => session.stdin(client, bytes("x"))],
+  ["a command", false, ({ session }, client) => session.command(client, { type: "signal", signal: "SIGINT" })],
+])("H20: an object that has said %s since it parked may go: %s, at both ends", (_what, mayGo, say) => {
+  const { hop, client } = joined({ tty: true });
+  expect(hop.server?.parking).toBeUndefined();
+  const parking = { offset: 0, seconds: 60, after: 5, bell: "main" };
+  hop.inner.park(parking);
+  say(hop, client);
+  hop.flush();
+  expect([hop.parked, hop.server?.parking]).toEqual(mayGo ? [1, parking] : [0, undefined]);
+});
+
+test("H20: a hop that never opened is not ready, and an object whose hop is broken has not parked", () => {
+  const hop = new InnerRig();
+  const { isReady, isMarked, callsParked } = hop.inner;
+  expect([isReady, isMarked, callsParked]).toEqual([false, false, false]);
+  hop.connect().flush().cut();
+  hop.inner.park({ offset: 0, seconds: 60, after: 5, bell: "main" });
+  hop.connect().flush().inner.receive('{"type":"parked"}', 0);
+  expect(hop.parked).toBe(0);
+});
+
+test("H5, H8: after a greeting the bridge is told who answers, who has the keyboard and who is here, and no more", () => {
+  const { hop } = joined();
+  const types = () => hop.toBridge.splice(0).map((frame) => (typeof frame === "string" ? JSON.parse(frame).type : ""));
+  hop.connect();
+  for (const frame of hop.toRelay.splice(0)) hop.inner.receive(frame, 0);
+  expect(types()).toEqual(["answerer", "attach", "stdin_holder"]);
+  join(hop.session, "b", { holdsAlone: true });
+  expect(types()).toEqual(["attach"]);
+  hop.inner.ping();
+  expect(types()).toEqual(["ping"]);
+  hop.cut().inner.ping();
+  expect(types()).toEqual([]);
+});
+
+test("H10: an end counts as silent 40 s after it was heard, or its connection opened", () => {
+  const { hop } = joined();
+  const socket = { send: () => undefined, close: () => undefined, isWritable: () => true };
+  const server = new InnerServer(hop.bridge.session, socket, 5);
+  hop.inner.opened(socket, 6);
+  const seen = [server.silentAtMs, hop.inner.silentAtMs];
+  server.receive('{"type":"ping"}', 10);
+  hop.inner.receive('{"type":"pong"}', 11);
+  seen.push(server.silentAtMs, hop.inner.silentAtMs);
+  expect(seen.map((ms) => ms - SILENCE_MS)).toEqual([5, 6, 10, 11]);
+});
+
+test("D9b: a client that types alone does so at the bridge too", () => {
+  const { hop } = joined({ tty: true }, { holdsAlone: true });
+  join(hop.session, "b");
+  hop.flush();
+  expect([hop.remote("a").holdsAlone, hop.remote("b").holdsAlone]).toEqual([true, false]);
+});
+
 describe("H10: a connection", () => {
   test("that was replaced brings nothing more that counts", () => {
     const { hop } = joined();
@@ -271,9 +364,20 @@ describe("H10: a connection", () => {
     expect(hop.remote("a").presence.phase).toBe("remote");
   });
 
-  /** The bridge's end alone, and what its socket was given. */
-  function alone() {
+  test("that closes takes with it no client that a newer one has attached", () => {
     const at = rig();
+    const socket = { send: () => undefined, close: () => undefined, isWritable: () => true };
+    const [older, newer] = [new InnerServer(at.session, socket, 0), new InnerServer(at.session, socket, 0)];
+    for (const server of [older, newer]) server.receive(INNER_COMMANDS[0] ?? "", 0);
+    const phase = () => at.session.client("c")?.presence.phase;
+    older.closed(1006);
+    expect(phase()).toBe("remote");
+    newer.closed(1006);
+    expect(phase()).toBe("vanished");
+  });
+
+  /** The bridge's end alone, and what its socket was given. */
+  function alone(at = rig()) {
     const sent: unknown[] = [];
     const socket = {
       isStuffed: false,
@@ -306,6 +410,38 @@ describe("H10: a connection", () => {
     expect(sent).toEqual(["\u0001held"]);
   });
 
+  test("that has closed says nothing more, whatever the session has for it", async () => {
+    const { at, sent, socket, server } = alone(rig({ tty: true }, { screen: { request: () => undefined } }));
+    server.open({ cmd: [], createdAt: "" }, 0);
+    server.receive(INNER_COMMANDS[0] ?? "", 0);
+    socket.isStuffed = true;
+    output(at, "held");
+    server.receive('{"type":"ask","id":1,"about":"commands"}', 0);
+    server.receive('{"type":"write","client":"nobody","at":0,"bytes":"x","keys":["Up"]}', 0);
+    server.receive('{"type":"snapshot"}', 0);
+    server.closed(1006);
+    sent.length = 0;
+    socket.isStuffed = false;
+    server.drained();
+    server.tell("c", { type: "error", code: "stdin_closed", message: "" });
+    server.answered(3);
+    server.note({ type: "title", title: "t" });
+    at.session.snapshotReady(undefined);
+    for (let turns = 0; turns < 5; turns += 1) await Promise.resolve();
+    expect(sent).toEqual([]);
+  });
+
+  test("H9: follows nothing about who is not its client, and ends by what can't be followed", () => {
+    const { at, sent, server } = alone();
+    join(at.session, "direct");
+    for (const client of ["direct", "nobody"]) server.receive(JSON.stringify({ type: "kill", client }), 0);
+    server.receive(new Uint8Array(3), 0);
+    server.tell("c", { type: "pong" });
+    expect([sent, at.upstream.of("kill")]).toEqual([[], []]);
+    server.receive("{", 0);
+    expect(sent.map((one) => (Array.isArray(one) ? one[0] : JSON.parse(String(one)).type))).toEqual(["bye", 1008]);
+  });
+
   test("that closed before it greeted has no output to go on with", () => {
     const { sent, server } = alone();
     server.closed(1006);
@@ -315,6 +451,7 @@ describe("H10: a connection", () => {
 
   test("H20a: knows whether its object may have parked without hearing of a stop", () => {
     const { server } = alone();
+    server.note({ type: "title", title: "make" });
     const seen = [server.isStopLate];
     server.note({ type: "stopping", seconds: 30 });
     seen.push(server.isStopLate);
@@ -381,6 +518,22 @@ describe("H20a, X8: a stop", () => {
     }
   });
 
+  test("H20a: calls for output are repeated after 5 s, then after twice as long each time, up to 60 s", () => {
+    const bell = new WakeupSchedule();
+    const written = { endOffset: 8, hasEnded: false };
+    bell.park({ ...parked(60), after: 0 }, 0);
+    let nowMs = 0;
+    const pauses = [1, 2, 3, 4, 5, 6].map(() => {
+      bell.called(written, nowMs);
+      const pauseMs = bell.nextMs(written) - nowMs;
+      nowMs += pauseMs;
+      return pauseMs;
+    });
+    expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+    // That the process has ended is news.
+    expect(bell.nextMs({ ...written, hasEnded: true })).toBe(0);
+  });
+
   test("is nothing to an object without clients, nor to one that is here", () => {
     const bell = new WakeupSchedule();
     bell.stopping();
@@ -407,9 +560,20 @@ test("X8: what the bridge says of the process is known behind the hop: title, co
   hop.server?.note({ type: "title", title: "make" });
   hop.server?.note({ type: "command_end", to: 5, exit: 1 });
   hop.server?.note({ type: "stopping", seconds: 30 });
+  hop.server?.note({ type: "panes", panes: [], windows: [] });
+  hop.server?.note({ type: "echo", on: false, offset: 0 });
+  hop.bridge.log.markSize(100, 40);
+  hop.bridge.session.appended();
   hop.flush();
+  expect([peer.of("echo"), peer.of("resize")]).toEqual([
+    [{ type: "echo", on: false, offset: 0 }],
+    [{ type: "resize", cols: 100, rows: 40, offset: 0 }],
+  ]);
   expect([hop.session.title, hop.session.programs.commandEnds]).toEqual(["make", [{ to: 5, exit: 1 }]]);
-  expect(peer.of("stopping")).toEqual([{ type: "stopping", seconds: 30 }]);
+  expect([peer.of("stopping"), peer.of("panes")]).toEqual([
+    [{ type: "stopping", seconds: 30 }],
+    [{ type: "panes", panes: [], windows: [] }],
+  ]);
   const left = [500, 1_000, 28_500, 5_000].map((ms) => {
     hop.bridge.clock.ms += ms;
     return hop.session.secondsLeft;
@@ -419,4 +583,8 @@ test("X8: what the bridge says of the process is known behind the hop: title, co
   hop.bridge.session.title = "top";
   const next = hop.restarted().connect().flush();
   expect([next.hello?.title, next.hello?.marked, next.inner.isMarked]).toEqual(["top", undefined, false]);
+  // Nor of an end, before there is one.
+  expect(next.hello).not.toHaveProperty("hasExited");
+  next.exited({ code: 0 });
+  expect(next.restarted().connect().flush().hello?.hasExited).toBe(true);
 });

@@ -69,6 +69,24 @@ describe("over the inner hop", () => {
     ]);
   });
 
+  test("H11: a frame that no message has announced is no snapshot, also where one before was announced", () => {
+    const { at, draw } = hop();
+    const { peer } = join(at.session, "a");
+    at.inner.receive(Uint8Array.of(3, 65), 0);
+    expect(peer.told).toEqual([]);
+    at.flush();
+    draw();
+    expect(peer.snapshots).toEqual(["screen"]);
+    const late = join(at.session, "b").peer;
+    at.inner.receive(Uint8Array.of(3, 65), 0);
+    at.inner.receive('{"type":"snapshot","offset":100000,"cols":80,"rows":24,"exact":true}', 0);
+    at.inner.receive(Uint8Array.of(1, 65), 0);
+    expect(late.told).toEqual([]);
+    at.connect().flush();
+    at.inner.receive(Uint8Array.of(3, 65), 0);
+    expect(late.told).toEqual([]);
+  });
+
   test("H11: it is asked again over a new connection, and where it has none the log's tail has to do", () => {
     const { at, asked } = hop();
     const { peer } = join(at.session, "a");

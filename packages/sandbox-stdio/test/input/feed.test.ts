@@ -56,6 +56,9 @@ test("L4: small pieces are gathered between messages and long pieces, and come o
   const [long, half] = ["x".repeat(40_000), 16_384];
   expect(came).toEqual(["ab", "request_stdin", long, `c${"y".repeat(half)}`, `${"z".repeat(half)}d`]);
   expect([feed.bytes, feed.isEmpty]).toEqual([0, true]);
+  // What is gathered has 32 KiB at most.
+  for (const length of [16_384, 16_384, 1]) feed.push(new Uint8Array(length));
+  expect([feed.shift(), feed.shift()].map((next) => next?.kind === "bytes" && next.bytes.length)).toEqual([32_768, 1]);
   // Messages that were handed on make room for others.
   const isTaken = Array.from({ length: 300 }, () => feed.pushMessage({ type: "eof" }) && feed.shift() !== undefined);
   expect(isTaken).not.toContain(false);

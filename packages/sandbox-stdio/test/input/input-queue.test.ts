@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { InputQueue } from "../../src/input/input-queue.ts";
+import { release } from "../../src/input/release.ts";
 import { bytes, text } from "../support/fixtures.ts";
 
 /** Takes everything that waits, in pieces of `most` bytes. */
@@ -45,6 +46,22 @@ describe("the process's side", () => {
     expect(queue.taken).toBe(13);
   });
 
+  test("I7: what was refused before is refused once, and after an end of input counts when that is applied", () => {
+    const queue = new InputQueue("process");
+    queue.pushEof(0);
+    queue.refuse(5);
+    expect([queue.refuse(5), queue.refuse(4), queue.received, queue.taken]).toEqual([undefined, undefined, 5, 0]);
+    queue.takeEof();
+    expect([queue.taken, queue.entries]).toEqual([5, []]);
+  });
+
+  test("L6: of a client that is forgotten nothing waits", () => {
+    const queue = new InputQueue("process");
+    queue.push(0, bytes("abc"));
+    queue.abandon();
+    expect([queue.entries, queue.queuedBytes]).toEqual([[], 0]);
+  });
+
   test("I8: an offset ahead of the count sets it: the bytes between were refused", () => {
     const queue = new InputQueue("process");
     queue.push(5, bytes("fgh"));
@@ -85,6 +102,20 @@ describe("the process's side", () => {
     queue.push(20_000, bytes("!"));
     expect([queue.taken, queue.received, queue.queuedBytes]).toEqual([7, 20_001, 19_994]);
     expect(drain(queue, 1000)).toBe(`${sent.slice(7)}!`);
+  });
+
+  test("L5: crumbs go on being gathered while the process takes what came before", () => {
+    const queue = new InputQueue("process");
+    const sent = Array.from({ length: 20_000 }, (_, i) => String.fromCharCode(97 + (i % 26))).join("");
+    let taken = "";
+    for (let end = 100; end <= sent.length; end += 100) {
+      queue.push(end - 100, bytes(sent.slice(end - 100, end)));
+      const [oldest] = queue.entries;
+      if (oldest?.kind !== "bytes" || end === 100) continue;
+      taken += text(oldest.bytes.subarray(0, 100));
+      queue.take(100);
+    }
+    expect([queue.entries.length, taken + drain(queue)]).toEqual([1, sent]);
   });
 
   test("L5: gathered crumbs do not share memory with what their sender may use again", () => {
@@ -153,6 +184,12 @@ describe("the relay's side", () => {
   });
 
   test("short memory is given back to nobody: other pieces may share it", () => {
+    const lengths = [16_384, 16_385].map((length) => {
+      const memory = new Uint8Array(length);
+      release(memory);
+      return memory.length;
+    });
+    expect(lengths).toEqual([16_384, 0]);
     const message = bytes("abcdef");
     const queue = new InputQueue("relay");
     queue.push(0, message.subarray(0, 3));
@@ -163,9 +200,15 @@ describe("the relay's side", () => {
   test("I7, L5: refused bytes wait for the other side to count them too, as one piece", () => {
     const queue = new InputQueue("relay");
     for (let end = 10; end <= 10_000; end += 10) queue.refuse(end);
-    expect([queue.taken, queue.entries]).toEqual([0, [{ kind: "refused", start: 0, end: 10_000 }]]);
+    const refused = { kind: "refused", start: 0, end: 10_000 };
+    expect([queue.taken, queue.entries]).toEqual([0, [refused]]);
+    // Of later ones the other side has not heard yet.
+    queue.takeUpTo(9_999);
+    expect([queue.taken, queue.entries]).toEqual([9_999, [refused]]);
     queue.takeUpTo(10_000);
     expect([queue.taken, queue.entries]).toEqual([10_000, []]);
+    queue.takeUpTo(9_999);
+    expect(queue.taken).toBe(10_000);
   });
 
   test("I9: an end of input is let go of when what comes after it is taken, or the other side says that it has it", () => {

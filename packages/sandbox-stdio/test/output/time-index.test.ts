@@ -40,6 +40,14 @@ test("D2a: a process that prints for weeks has a bounded index, whose step grows
   expect([offsetSince(index, -1, 100_000), offsetSince(index, 200_000_000, 100_000)]).toEqual([0, 100_000]);
 });
 
+test("D2a: its step grows once it is full, and not before", () => {
+  const index = new TimeIndex();
+  for (let second = 0; second < MAX_TIME_MARKS; second += 1) index.note(second, second * 1_000);
+  expect([index.marks.length, index.stepMs]).toEqual([MAX_TIME_MARKS, 1_000]);
+  index.note(MAX_TIME_MARKS, MAX_TIME_MARKS * 1_000);
+  expect([index.marks.length, index.stepMs]).toEqual([MAX_TIME_MARKS / 2 + 1, 2_000]);
+});
+
 test("D2a: what a mark stands for came within a step of it", () => {
   const index = new TimeIndex();
   index.note(0, 5_000);
@@ -52,8 +60,10 @@ test("D2a: what a mark stands for came within a step of it", () => {
 
 test("D2a: what a bridge says of times may be anything", () => {
   expect(readTimeIndex({ marks: [[0, 1]], stepMs: 1_000 })).toEqual({ marks: [[0, 1]], stepMs: 1_000 });
-  const tooMany = Array.from({ length: MAX_TIME_MARKS + 1 }, () => [0, 0]);
-  const bad = [[[0]], [[0, "x"]], [[-1, 0]], tooMany].map((marks) => ({ marks, stepMs: 1 }));
+  const full = Array.from({ length: MAX_TIME_MARKS }, () => [0, 0]);
+  expect(readTimeIndex({ marks: full, stepMs: 1 })?.marks.length).toBe(MAX_TIME_MARKS);
+  const wrong = [[[0]], [[0, "x"]], [["x", 0]], [[-1, 0]], [[0, 1, 2]], [[0, 0], [0]], [...full, [0, 0]]];
+  const bad = [...wrong.map((marks) => ({ marks, stepMs: 1 })), { marks: [], stepMs: "1" }];
   for (const value of [undefined, {}, ...bad]) expect(readTimeIndex(value)).toBeUndefined();
 });
 

@@ -199,6 +199,17 @@ describe("W5: from one round to the next", () => {
     expect(grown).toEqual([3.125, 3.906_25, 7.8125]);
   });
 
+  test("one in which something queues for 5 ms on average never does", () => {
+    const round = rounds();
+    for (const secondMs of [100, 0]) round(0, secondMs);
+    const grown = [1, 2, 3, 4].map(() => {
+      const bytes = round(0, 10);
+      round(0, 0);
+      return bytes;
+    });
+    expect(grown).toEqual([3.125, 3.906_25, 4.882_812_5, 6.103_515_625]);
+  });
+
   test("one whose bytes queue for more than four times the target shrinks at once, and once for what was in flight", () => {
     const window = new Window(0, undefined, "driver", undefined, 500_000);
     for (let end = 100_000; end <= 500_000; end += 100_000) window.sent(end, 0);
@@ -340,6 +351,20 @@ describe("counting", () => {
     expect(window.keepsUp(1_100)).toBe(false);
     window.sent(1_026, 1_000);
     expect(window.keepsUp(1_100)).toBe(true);
+  });
+
+  test("W7b: the link's part of a window is the share of the least round trip in that and 50 ms; all, before it is known", () => {
+    const window = new Window(0);
+    const linkBytes = [window.linkBytes];
+    for (const [end, sentMs, atMs] of [
+      [100, 0, 150],
+      [200, 1_000, 1_060],
+    ] as const) {
+      window.sent(end, sentMs);
+      window.ack(end, atMs);
+      linkBytes.push(window.linkBytes);
+    }
+    expect(linkBytes).toEqual([65_536, Math.ceil((65_536 * 100) / 150), MIN_WINDOW_BYTES]);
   });
 
   test("F5: a frame is at most an eighth of the window, also a viewer's", () => {

@@ -5,6 +5,7 @@ import type { WriteSpec } from "../../src/hop/hop-state.ts";
 import { NO_PROGRAMS } from "../../src/hop/program-calls.ts";
 import {
   type InputRecorder,
+  MAX_FRAME_BYTES,
   PROGRAM_GRACE_MS,
   type ProgramHost,
   RESUME_GRACE_MS,
@@ -12,6 +13,7 @@ import {
   type WriteOutcome,
 } from "../../src/index.ts";
 import { WriteIds } from "../../src/programs/writers.ts";
+import { encodeAnswer } from "../../src/wire/frames.ts";
 import { bytes, InnerRig, join, output, pass, relayRig, takeAll, text } from "../support/fixtures.ts";
 
 const LIVE = { tty: true, delivery: "live" } as const;
@@ -50,7 +52,25 @@ test("H16: a write is queued whole, and answered with where it stands and where 
   hop.flush();
   expect(await ask({ bytes: "ls\xc3\xa9\n" })).toEqual({ type: "written", client: "p", from: 0, to: 5, output: 7 });
   expect(await ask({ bytes: "w\n", at: 5 })).toMatchObject({ type: "written", from: 5, to: 7 });
+  const repeated = { type: "written", client: "p", from: 0, to: 7, output: 0, duplicate: true };
+  expect(await ask({ bytes: "ls\xc3\xa9\n", at: 0 })).toEqual(repeated);
   expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("lsé\nw\n");
+});
+
+test("H16: only a program writes by calls, one write at a time; each call counts as a use of the session", async () => {
+  let calls = 0;
+  const { hop, client, ask: called } = calling(LIVE, { ...NO_PROGRAMS, called: () => void calls++ });
+  const person = join(hop.session, "a").client;
+  hop.flush();
+  expect(await ask(hop, person, { bytes: "rm" })).toMatchObject({ type: "unwritten", code: "too_many_writers" });
+  hop.server?.receive('{"type":"write","client":"nobody","at":0,"bytes":"rm"}', 0);
+  expect(hop.toRelay).toEqual(['{"type":"unwritten","client":"nobody","code":"too_many_writers"}']);
+  const { answer } = hop.inner.write(client, { bytes: "ls" });
+  expect(() => hop.inner.write(client, { bytes: "twice" })).toThrow("another write");
+  hop.flush();
+  expect(await answer).toMatchObject({ type: "written", to: 2 });
+  expect(await called({ bytes: "x", at: 2 })).toMatchObject({ from: 2 });
+  expect([calls, hop.bridge.upstream.of("input").length]).toEqual([4, 2]);
 });
 
 test("H16: what the process has taken of a program's input is confirmed at once", async () => {
@@ -75,7 +95,8 @@ test.each([
   expect(told).toEqual([]);
   hop.flush();
   await answer;
-  expect(told).toMatchObject([{ type: "written", from: 0, to: 4 }]);
+  // The answer is the first one.
+  expect(told).toEqual([{ type: "written", client: "p", from: 0, to: 4, output: 0 }]);
   expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("once");
 });
 
@@ -304,6 +325,40 @@ test("E5: what is typed once by its id is typed once, whatever is said of it aga
   expect(await ask({ bytes: "ghi", once: once("3", "z", 1024 * 1024 + 1) })).toMatchObject({ from: 6, to: 9 });
 });
 
+test("H17: a call before the greeting is sent once, behind it", () => {
+  const hop = new InnerRig().connect();
+  void hop.inner.ask({ about: "commands" });
+  expect(hop.toBridge).toEqual([]);
+  for (const frame of hop.toRelay.splice(0)) hop.inner.receive(frame, 0);
+  expect(hop.toBridge.filter((frame) => String(frame).includes('"ask"'))).toEqual([
+    '{"type":"ask","id":1,"about":"commands"}',
+  ]);
+});
+
+test("H17: an answer that is longer than a frame comes whole", async () => {
+  const text = new Uint8Array(MAX_FRAME_BYTES).fill(7);
+  const { hop } = calling({}, { ...NO_PROGRAMS, answer: () => text });
+  const { answer } = hop.inner.ask({ about: "commands" });
+  await settle(hop);
+  expect(hop.byes).toEqual([]);
+  expect(Buffer.compare((await answer) ?? text.subarray(1), text)).toBe(0);
+});
+
+test("H17: an answer has 4 MiB at most, and may be none", async () => {
+  const hop = new InnerRig().connect().flush();
+  const answered = (bytes: number) => {
+    const { answer } = hop.inner.ask({ about: "commands" });
+    const id = hop.toBridge.length;
+    for (let left = bytes; left > 0; left -= 65_000)
+      hop.inner.receive(encodeAnswer(id, new Uint8Array(Math.min(65_000, left))), 0);
+    hop.inner.receive(JSON.stringify({ type: "answer", id, ok: bytes > 0 }), 0);
+    return answer;
+  };
+  const all = [4 * 1024 * 1024, 4 * 1024 * 1024 + 1, 1, 0].map(answered);
+  const lengths = (await Promise.all(all)).map((answer) => answer?.length);
+  expect(lengths).toEqual([4 * 1024 * 1024, undefined, 1, undefined]);
+});
+
 test("H17: an answer comes in pieces, is asked for again on a new hop, and has an end", async () => {
   const text = new Uint8Array(150_000).map((_, i) => i % 251);
   const answering = { text };
@@ -362,4 +417,11 @@ test("H16, H17: calls that are given up fail at once, and what the bridge answer
   const again = hop.inner.ask({ about: "commands" });
   await settle(hop);
   expect([await again.answer, hop.byes]).toEqual([bytes("{}"), []]);
+  // The program may write again, and a new hop repeats nothing of before.
+  const next = hop.inner.write(client, { bytes: " more" });
+  hop.inner.giveUpCalls();
+  expect(await next.answer).toEqual({ type: "fault" });
+  hop.connect();
+  for (const frame of hop.toRelay.splice(0)) hop.inner.receive(frame, 0);
+  expect(hop.toBridge.filter((frame) => /"(write|ask)"/.test(String(frame)))).toEqual([]);
 });

@@ -3,7 +3,8 @@ import { Deadline, earliest } from "../../src/server/deadline.ts";
 
 /** A shell whose clock and wake-ups are in the test's hands. */
 function shell() {
-  const state = { now: 0, next: Number.POSITIVE_INFINITY, dueAt: [] as number[], asked: [] as number[], calledOff: 0 };
+  const [next, dueAt, asked]: [number, number[], number[]] = [Number.POSITIVE_INFINITY, [], []];
+  const state = { now: 0, next, dueAt, asked, calledOff: 0, served: 0 };
   let wake: (() => void) | undefined;
   let onDue: () => void = () => undefined;
   const deadline = new Deadline({
@@ -17,7 +18,9 @@ function shell() {
         },
       },
     ],
-    served: () => undefined,
+    served: () => {
+      state.served += 1;
+    },
     wakeIn: (ms, call) => {
       state.asked.push(ms);
       wake = call;
@@ -49,8 +52,10 @@ test("only an earlier deadline moves the wake-up, and a part of a millisecond co
   expect(state.asked).toEqual([]);
   state.next = 100.2;
   deadline.look();
-  state.next = 500;
-  deadline.look();
+  for (const next of [100.2, 500]) {
+    state.next = next;
+    deadline.look();
+  }
   expect(state).toMatchObject({ asked: [101], calledOff: 0 });
   state.next = 50;
   deadline.look();
@@ -74,7 +79,7 @@ test("a wake-up does what is due and asks for the next one, even if what was due
     throw new Error("a fault of ours");
   });
   expect(() => wakeAt(100)).toThrow("a fault of ours");
-  expect(state).toMatchObject({ dueAt: [100], asked: [100, 50] });
+  expect(state).toMatchObject({ dueAt: [100], asked: [100, 50], served: 1, calledOff: 0 });
 });
 
 test("an expected time is looked at only if it is before the wake-up", () => {

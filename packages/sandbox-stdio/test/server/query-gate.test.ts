@@ -48,7 +48,9 @@ test("what is held back comes out at the exit, and over a gap can't be completed
   expect(run({ answerer }, "a\x1b[6", gap, "n")).toEqual(["\x01a", "\x01\x1b[6\x18", "\x01n"]);
 });
 
-test("offsets go on after a gap", () => {
+test("offsets go on from the greeting's, and after a gap", () => {
+  const answerer = { id: "me", offset: 104 };
+  expect(run({ offset: 100, live: 100, answerer }, "\x1b[6n", "\x1b[6n")).toEqual(["", "\x01\x1b[6n"]);
   const gap: ServerMessage = { type: "gap", from: 1, to: 100 };
   const handOver: ServerMessage = { type: "answerer", id: "other", offset: 103 };
   expect(run({}, "a", gap, handOver, "\x1b[c", "\x1b[c")).toEqual(["\x01a", "", "", "\x01\x1b[c", ""]);
@@ -163,6 +165,13 @@ test("a snapshot asks nothing, and does not count", () => {
   expect(shown(gate.pass(frame("\x1b["), 0))).toBe("");
   expect(shown(gate.redraw(bytes("\x1b[2J\x1b[6nx\x1b[?1004h")))).toBe("\x01\x1b[\x18\x1b[2Jx");
   expect(shown(gate.pass(frame("\x1b[c"), 0))).toBe("\x01\x1b[c");
+});
+
+test("F1: what is left of a frame is of its stream", () => {
+  const gate = new QueryGate();
+  gate.note(hello({ answerer: { id: "other", offset: 0 }, live: 1 }));
+  for (const piece of ["ab\x1b[6nc", "d\x1b[6ne"])
+    expect(gate.pass(encodeFrame(2, bytes(piece)), 0)).toEqual(encodeFrame(2, bytes(piece.replace("\x1b[6n", ""))));
 });
 
 test("a frame in which nothing is left out is passed on as it is; on pipes every frame", () => {

@@ -10,7 +10,7 @@ import {
   SILENCE_MS,
   STDIO,
 } from "../../src/index.ts";
-import { bytes, join, output, relayRig, rig, takeAll } from "../support/fixtures.ts";
+import { bytes, join, output, relayRig, request, rig, takeAll } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
 const MIB = 1024 * 1024;
@@ -44,7 +44,7 @@ describe("before the session is there", () => {
     one.say({ type: "resize", cols: 100, rows: 40 });
     one.hear(bytes("s\n"));
     one.attach();
-    expect(takeAll(at.session, one.client)).toBe("ls\n");
+    expect([takeAll(at.session, one.client), one.connection.earlyBytes]).toEqual(["ls\n", 0]);
     expect(at.upstream.of("resize")).toEqual([["resize", "", 100, 40]]);
   });
 
@@ -210,7 +210,10 @@ describe("the end of a connection", () => {
   });
 
   test("what the session still reports of its input after the end counts as no activity", () => {
-    const { connection } = speaking(rig()).attach();
+    const { connection } = speaking(rig());
+    // Nor is anything refused of a client that is not there yet.
+    connection.typed(1, false, 0);
+    connection.attach(rig().session, request("a"));
     connection.typed(1, true, 0);
     expect(connection.activity).toBe(1);
     connection.bye(4401, "late", "never");
@@ -323,14 +326,104 @@ describe("H20: a connection of a session that is to sleep", () => {
     const { client } = join(at.session, "a", { delivery: "live" });
     at.session.stdin(client, bytes("ls"));
     const one = speaking(at);
-    one.connection.resume(
-      { ...kept, stdinOffset: 2 },
-      { tty: true, offset: 0, me: "a", answerer: at.session.answerer },
-    );
+    const parked = { state: "its dialect's", stdinOffset: 2, mayType: true };
+    one.connection.resume(parked, { tty: true, offset: 0, me: "a", answerer: at.session.answerer });
     one.connection.resumed(at.session, client);
+    expect(one.connection.parked).toEqual(parked);
     one.hear(bytes("\n"));
     expect([one.connection.client, client.input.received, one.closes]).toEqual([client, 3, []]);
   });
+
+  test("L10c: counts as one that never could type, if it was one before", () => {
+    const one = speaking(relayRig(LIVE));
+    one.connection.resume(kept, { tty: true, offset: 0, me: "a", answerer: { id: "", offset: 0 } });
+    one.connection.resumed(one.at.session, join(one.at.session, "a").client);
+    expect(one.connection.parked?.mayType).toBe(false);
+  });
+
+  test.each([
+    ["on a PTY it gets no queries of others", true, ["1:a", "1:b\x1b[6n"]],
+    ["on pipes it gets all bytes", false, ["1:a\x1b[6n", "1:b\x1b[6n"]],
+  ])("K6: %s, as before", (_what, tty, sent) => {
+    const one = speaking(relayRig(LIVE), { dialect: PLAIN });
+    one.connection.resume(kept, { tty, offset: 7, me: "a", answerer: { id: "a", offset: 12 } });
+    for (const piece of ["a\x1b[6n", "b\x1b[6n"]) one.connection.sendOutput(Uint8Array.of(1, ...bytes(piece)), 0);
+    expect(one.sent).toEqual(sent);
+  });
+
+  test("has spoken, if it speaks first, and spends its client's budget", () => {
+    const one = speaking(relayRig(LIVE), { dialect: { ...PLAIN, clientBegins: true } });
+    one.connection.resume(kept, { tty: true, offset: 0, me: "a", answerer: { id: "", offset: 0 } });
+    const { client } = join(one.at.session, "a");
+    one.connection.resumed(one.at.session, client);
+    expect([one.connection.silentAtMs, one.connection.parked]).toEqual([undefined, kept]);
+    expect(client.budget).toBeDefined();
+  });
+});
+
+test("K6, K6c: what a stdio.v1 client is sent is whole, replayed or not, whoever answers: it knows that itself", () => {
+  const at = rig({ tty: true });
+  output(at, "a\x1b[6n");
+  const one = speaking(at, { role: "viewer" }).attach();
+  output(at, "b\x1b[6n");
+  expect(one.sent.slice(1)).toEqual(["1:a\x1b[6n", "1:b\x1b[6n"]);
+});
+
+test("a dialect is told that the replay is over behind its last byte", () => {
+  const at = rig();
+  output(at, "ab");
+  output(at, "cd", 2);
+  const types: string[] = [];
+  const encode = (event: { readonly type: string }, state: unknown) => {
+    types.push(event.type);
+    return { frames: [], state };
+  };
+  speaking(at, { dialect: { ...PLAIN, encode } }).attach();
+  output(at, "e");
+  expect(types).toEqual(["found", "hello", "output", "output", "live", "greeted", "output"]);
+});
+
+test("who watches a connection is told of its errors and its end alone; after the end nothing more is sent", () => {
+  const told: unknown[] = [];
+  const sent: unknown[] = [];
+  const socket = {
+    send: (frame: Frame) => void sent.push(frame),
+    close: (code: number) => void sent.push(code),
+    isWritable: () => true,
+  };
+  const connection = new ServerConnection(STDIO, socket, 0, { told: (what) => void told.push(what) });
+  connection.drained(); // Not attached: nothing waits for it.
+  connection.send({ type: "secret", on: true });
+  connection.send({ type: "error", code: "not_allowed", message: "no" });
+  connection.bye(4401, "late", "never");
+  expect([told, sent.at(-1)]).toEqual([
+    [
+      { type: "error", code: "not_allowed", text: "no" },
+      { type: "bye", code: 4401, text: "late" },
+    ],
+    4401,
+  ]);
+  sent.length = 0;
+  connection.send({ type: "error", code: "not_allowed", message: "no" });
+  connection.sendOutput(Uint8Array.of(1, 65), 0);
+  connection.sendSnapshot(Uint8Array.of(3, 65));
+  connection.greeted();
+  connection.finish();
+  expect([told.length, sent, connection.activity]).toEqual([2, [], 0]);
+});
+
+test("a dialect that reports times is handed the session's age, and no other is", () => {
+  for (const tellsTimes of [true, false]) {
+    const ages: unknown[] = [];
+    const encode = (_event: object, state: unknown, ageMs?: number) => {
+      ages.push(ageMs);
+      return { frames: [], state };
+    };
+    const socket = { send: () => undefined, close: () => undefined, isWritable: () => true };
+    const connection = new ServerConnection({ ...PLAIN, encode, tellsTimes }, socket, 0, { sessionMs: () => 42 });
+    connection.bye(4400, "", "never");
+    expect(ages).toEqual([tellsTimes ? 42 : undefined]);
+  }
 });
 
 test("K3: whatever a viewer says or sends, nothing of it reaches the process", () => {

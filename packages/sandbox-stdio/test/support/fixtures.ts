@@ -218,6 +218,8 @@ export class InnerRig {
   lastOutputMs: number | undefined;
   readonly byes: { code: number; reason: string }[] = [];
   readonly clientByes: { id: string; code: number }[] = [];
+  /** How often the bridge has let it park. */
+  parked = 0;
   readonly #over: Partial<SessionFacts>;
   readonly #ports: ProgramHost | undefined;
 
@@ -247,6 +249,9 @@ export class InnerRig {
       },
       bye: (code, reason) => void this.byes.push({ code, reason }),
       clientBye: (client, code) => void this.clientByes.push({ id: client.id, code }),
+      parked: () => {
+        this.parked += 1;
+      },
     });
   }
 
