@@ -60,15 +60,13 @@ test("cp gives a file the name that is asked for, in and out, and leaves nothing
   const who = await person();
   const here = scratch();
   await printed(who, "mkdir", "-p", here);
-  const names = ["-rf", "ünï'\"", "back\\new *"];
-  for (const name of names) {
-    writeFileSync(join(here, name), `this is ${name}`);
-    expect(await copy(who, join(here, name), `:${here}/there/new ${name}`)).toBe(0);
-    expect(await copy(who, `:${here}/there/new ${name}`, `${here}/back-${name}`)).toBe(0);
-    expect(readFileSync(join(here, `back-${name}`), "utf8")).toBe(`this is ${name}`);
-  }
+  const name = "-rf ünï'\" back\\new *";
+  writeFileSync(join(here, name), `this is ${name}`);
+  expect(await copy(who, join(here, name), `:${here}/there/new ${name}`)).toBe(0);
+  expect(await copy(who, `:${here}/there/new ${name}`, `${here}/back-${name}`)).toBe(0);
+  expect(readFileSync(join(here, `back-${name}`), "utf8")).toBe(`this is ${name}`);
   const there = (await printed(who, "ls", "-A", "--quoting-style=literal", join(here, "there"))).toString();
-  expect(there.trimEnd().split("\n").sort()).toEqual(names.map((name) => `new ${name}`).sort());
+  expect(there).toBe(`new ${name}\n`);
   const beside = `${(await printed(who, "ls", "-A", here)).toString()}${readdirSync(here).join("\n")}`;
   expect(beside).not.toContain("sbx-cp");
 });
