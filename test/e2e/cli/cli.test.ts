@@ -16,6 +16,18 @@ const MB = 1_000_000;
 /** Through all windows and logs many times. */
 const LENGTH = (process.env.SBX_LOAD === "full" ? 200 : 12) * MB;
 
+describe("a command's end is the command line's", () => {
+  test("exit 7 is 7", async () => {
+    const result = await runCli(await person(), ["--", "sh", "-c", "exit 7"]);
+    expect(result).toEqual({ code: 7, stdout: "", stderr: "" });
+  });
+
+  test("kill -9 $$ is 137", async () => {
+    const result = await runCli(await person(), ["--", "sh", "-c", "kill -9 $$"]);
+    expect(result).toEqual({ code: 137, stdout: "", stderr: "" });
+  });
+});
+
 test("a short command on this machine loads no TLS, which would take a fifth of its time, and nothing else rare", async () => {
   const rare = "/ (_tls_wrap|tls|https|child_process|zlib|v8|vm|perf_hooks|timers.promises)$/";
   const loaded = `process.moduleLoadList.slice(before).filter((name) => ${rare}.test(name)).join()`;
@@ -31,6 +43,14 @@ test("a short command on this machine loads no TLS, which would take a fifth of 
 });
 
 describe("a pipeline", () => {
+  test("printf abc | sbx-stdio … -- cat prints abc and ends", async () => {
+    expect(await runCli(await person(), ["--", "cat"], "abc")).toEqual({ code: 0, stdout: "abc", stderr: "" });
+  });
+
+  test("an empty input ends at once", async () => {
+    expect(await runCli(await person(), ["--", "wc", "-c"])).toEqual({ code: 0, stdout: "0\n", stderr: "" });
+  });
+
   /** Sends `length` bytes through a remote `cat`; calls `halfway` once half of them has come back. */
   async function throughCat(length: number, halfway?: () => Promise<unknown>) {
     const block = Buffer.from(new Random(5).bytes(MB));

@@ -43,7 +43,7 @@ async function endBridge(file: string): Promise<void> {
 }
 
 /** What is done at an end, the last first: the test's, unless a file of tests says otherwise. */
-type AtEnd = (end: () => unknown) => void;
+type AtEnd = (end: () => Promise<void>) => void;
 
 /** A folder for the state of servers, whose bridges end with the test. */
 export function stateFolder(atEnd: AtEnd = onTestFinished): string {
