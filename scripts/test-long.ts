@@ -134,7 +134,7 @@ const PARTS: readonly Part[] = [
     minutes: 15,
     args: e2eFiles(
       ...["attacks/load", "attacks/many-waits", "access/quotas", "cli/cli", "cli/system", "serve/serve"],
-      ...["programs/exactly-once", "programs/ranges", "stream/big-input", "stream/snapshot"],
+      ...["programs/exactly-once", "programs/ranges", "stream/big-input", "stream/quick-clock", "stream/snapshot"],
     ),
     env: { SBX_LOAD: "full", BIG_INPUT_MB: "2000", FUZZ_RUNS: "300" },
   },

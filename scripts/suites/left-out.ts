@@ -88,7 +88,7 @@ export const LEFT_OUT_TESTS: Readonly<Record<string, Readonly<Record<string, Rea
   "stream/foreign-endings": { "frames that break the protocol end their connection": LOCAL_SERVER },
   "stream/log-size": { "P1: of a log of 100,000 bytes so much is held": LOSES_CONTAINERS },
   "stream/restart": {
-    "in the middle of 6 MiB each way: the client resumes": LOSES_CONTAINERS,
+    "in the middle of 3 MiB each way: the client resumes": LOSES_CONTAINERS,
     "what the process printed meanwhile is there": LOSES_CONTAINERS,
     "and not there: an attach is told 4503": KEEPS_AWAY,
   },

@@ -311,14 +311,15 @@ test("X7a: a viewer starts nothing by any route, dialect or tool, where a sessio
     for (const question of questions) {
       const looksOn = question.what?.includes("look on") === true;
       const askers = [...everybody.filter(isViewer), byLink, ...(looksOn ? [asViewer] : [])];
-      for (const place of [lost, { ...lost, session: fresh("none") }]) {
-        await Promise.all(
+      const places = [lost, { ...lost, session: fresh("none") }];
+      await Promise.all(
+        places.flatMap((place) =>
           askers.map(async ({ show }) =>
             question.ask(await show(place), question.about === "pty" ? { ...place, sandbox: ptyBox(place) } : place),
           ),
-        );
-        expect([route, question.what, await running(owner, sandboxes)]).toEqual([route, question.what, []]);
-      }
+        ),
+      );
+      expect([route, question.what, await running(owner, sandboxes)]).toEqual([route, question.what, []]);
     }
   }
   const replacing = { ended: "replace", attempt: `${fresh("life").replace("-", "")}.0`, role: "viewer" };

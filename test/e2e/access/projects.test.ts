@@ -223,7 +223,7 @@ test("a link lets in whom the Project Service knows, and one for guests everybod
 });
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-const runs = Number(process.env.FUZZ_RUNS ?? 15);
+const runs = Number(process.env.FUZZ_RUNS ?? 8);
 
 test("no request of a member of the tenant whom the Project Service refuses reaches a thing of another's project", {
   timeout: 300_000 + runs * 1_000,

@@ -8,7 +8,7 @@ import { routesOfCode } from "../support/generators/routes-of-code.ts";
 import { person, system } from "../support/system/system.ts";
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-const runs = Number(process.env.FUZZ_RUNS ?? 25);
+const runs = Number(process.env.FUZZ_RUNS ?? 12);
 
 test("the search goes to every route of the Worker's code that knows whose a thing is", async () => {
   expect(neverAsked(await routesOfCode())).toEqual([]);

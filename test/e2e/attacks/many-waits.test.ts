@@ -9,10 +9,10 @@ import { until } from "../support/system/wait.ts";
 
 const MB = 1_000_000;
 const IS_FULL = process.env.SBX_LOAD === "full";
-const WAITS = IS_FULL ? 10_000 : 800;
+const WAITS = IS_FULL ? 10_000 : 400;
 /** Waits that begin at one time. */
 const BATCH = 100;
-const OUTPUT_BYTES = IS_FULL ? 100 * MB : 4 * MB;
+const OUTPUT_BYTES = IS_FULL ? 100 * MB : 2 * MB;
 /** What may be added to the Worker's memory, far below what the waits or the output would take if they were kept. */
 const ROOM_BYTES = 500 * MB;
 const REFUSED_ROOM_BYTES = 100 * MB;

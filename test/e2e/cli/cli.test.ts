@@ -14,7 +14,7 @@ import { MOVING_MS, until, whileMoving, within } from "../support/system/wait.ts
 
 const MB = 1_000_000;
 /** Through all windows and logs many times. */
-const LENGTH = (process.env.SBX_LOAD === "full" ? 200 : 24) * MB;
+const LENGTH = (process.env.SBX_LOAD === "full" ? 200 : 12) * MB;
 
 describe("a command's end is the command line's", () => {
   test("exit 7 is 7", async () => {

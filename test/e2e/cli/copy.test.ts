@@ -19,7 +19,7 @@ import { connect } from "../support/clients/client.ts";
 import { makeTree, treeOf } from "../support/generators/trees.ts";
 import { whileCut } from "../support/system/cutting.ts";
 import { fresh, type Person, person, system } from "../support/system/system.ts";
-import { MOVING_MS, until } from "../support/system/wait.ts";
+import { LIMIT_MS, MOVING_MS, until } from "../support/system/wait.ts";
 
 const copy = (who: Person, ...words: string[]) => exitCode(startCli(who, words, "cp", system.relayOrigin));
 const scratch = () => mkdtempSync(join(system.dir, "cp-"));
@@ -60,15 +60,13 @@ test("cp gives a file the name that is asked for, in and out, and leaves nothing
   const who = await person();
   const here = scratch();
   await printed(who, "mkdir", "-p", here);
-  const names = ["-rf", "ünï'\"", "back\\new *"];
-  for (const name of names) {
-    writeFileSync(join(here, name), `this is ${name}`);
-    expect(await copy(who, join(here, name), `:${here}/there/new ${name}`)).toBe(0);
-    expect(await copy(who, `:${here}/there/new ${name}`, `${here}/back-${name}`)).toBe(0);
-    expect(readFileSync(join(here, `back-${name}`), "utf8")).toBe(`this is ${name}`);
-  }
+  const name = "-rf ünï'\" back\\new *";
+  writeFileSync(join(here, name), `this is ${name}`);
+  expect(await copy(who, join(here, name), `:${here}/there/new ${name}`)).toBe(0);
+  expect(await copy(who, `:${here}/there/new ${name}`, `${here}/back-${name}`)).toBe(0);
+  expect(readFileSync(join(here, `back-${name}`), "utf8")).toBe(`this is ${name}`);
   const there = (await printed(who, "ls", "-A", "--quoting-style=literal", join(here, "there"))).toString();
-  expect(there.trimEnd().split("\n").sort()).toEqual(names.map((name) => `new ${name}`).sort());
+  expect(there).toBe(`new ${name}\n`);
   const beside = `${(await printed(who, "ls", "-A", here)).toString()}${readdirSync(here).join("\n")}`;
   expect(beside).not.toContain("sbx-cp");
 });
@@ -106,12 +104,12 @@ test("cp --resume leaves out what is there with the same size and time, and mend
 test("a cp that is killed leaves no whole-looking copy, and --resume finishes it", { timeout: MOVING_MS }, async () => {
   const who = await person();
   const here = scratch();
-  makeTree(join(here, "tree"), 8, 30_000_000);
+  makeTree(join(here, "tree"), 8, 12_000_000);
   const child = startCli(who, [join(here, "tree"), `:${here}/there`], "cp");
   const over = exitCode(child);
-  await until("the large file to come", () =>
-    statSync(join(here, ".there.sbx-cp/tree/large.bin"), { throwIfNoEntry: false }),
-  );
+  const large = join(here, ".there.sbx-cp/tree/large.bin");
+  // Often: it is not there for long.
+  await until("the large file to come", () => statSync(large, { throwIfNoEntry: false }), LIMIT_MS, 10);
   child.kill("SIGKILL");
   await over;
   expect(statSync(join(here, "there"), { throwIfNoEntry: false })).toBeUndefined();

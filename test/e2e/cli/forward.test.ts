@@ -9,12 +9,13 @@ import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
 import { Random } from "../../../packages/local/src/base/random.ts";
 import { auditOf, said } from "../support/clients/audit.ts";
 import { type CliChild, exitCode, runCli, startCli } from "../support/clients/cli.ts";
+import { Programs } from "../support/clients/programs.ts";
 import { NODE } from "../support/system/sandbox-node.ts";
 import { api, cutInnerHop, cutRelay, fresh, mint, type Person, person, system } from "../support/system/system.ts";
 import { MOVING_MS, until, within } from "../support/system/wait.ts";
 
 const MB = 1_000_000;
-const LENGTH = 6 * MB;
+const LENGTH = 3 * MB;
 const ended: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end();
@@ -29,13 +30,12 @@ function serve(who: Person, script: string): Promise<number> {
 
 /** A program in the sandbox that first prints the port which it listens on. */
 async function serveBy(who: Person, ...program: string[]): Promise<number> {
-  const session = fresh("server");
-  const words = ["--detach", "--session", session, "--", ...program];
-  expect(await runCli(who, words, "", "run")).toMatchObject({ code: 0 });
-  ended.push(() => runCli(who, ["--session", session], "", "kill"));
-  const wait = ["--session", session, "--match", "(\\d+)\\n", "--from", "0", "--json"];
-  const { stdout } = await runCli(who, wait, "", "wait");
-  return Number((JSON.parse(stdout) as { match: { groups: string[] } }).match.groups[0]);
+  const [at, session] = [new Programs(who, "default"), fresh("server")];
+  const [cmd = "", ...args] = program;
+  expect((await at.put(session, { cmd, args })).status).toBe(201);
+  ended.push(() => at.ask("DELETE", `/sessions/${session}`));
+  const { match } = (await at.wait(session, { until: { match: "(\\d+)\\n" }, from: 0 })).body;
+  return Number(match?.groups?.[0]);
 }
 
 type Forward = { readonly child: CliChild; readonly port: number; stderr(): string };
@@ -88,7 +88,7 @@ test("A13: curl reads a web server of the sandbox, several times at once", async
 });
 
 test(
-  "A13: 6 MB each way at once arrive whole over cuts of both hops",
+  "A13: 3 MB each way at once arrive whole over cuts of both hops",
   async () => {
     const who = await person();
     const port = await serve(

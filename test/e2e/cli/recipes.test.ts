@@ -85,7 +85,7 @@ describe("through pipes", () => {
       string,
       string,
     ];
-    makeTree(here, 5, 40_000_000); // Less could be there before it is cut.
+    makeTree(here, 5, 16_000_000); // Less could be there before it is cut.
     for (const folder of [there, back]) mkdirSync(folder);
     const sbx = (words: string) => `"${process.execPath}" "${CLI}" ${system.relayOrigin} -- ${words}`;
     const into = await whileCut(who, local("sh", "-c", `tar cC "${here}" . | ${sbx(`tar xC "${there}"`)}`));

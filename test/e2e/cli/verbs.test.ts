@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { exitCode, runCli, startCli } from "../support/clients/cli.ts";
 import { connect } from "../support/clients/client.ts";
+import { Programs } from "../support/clients/programs.ts";
 import { fresh, type Person, person } from "../support/system/system.ts";
 import { until, within } from "../support/system/wait.ts";
 
@@ -11,10 +12,11 @@ async function verb(who: Person, name: string, words: readonly string[], input =
   return within(`the end of ${name} ${words.join(" ")}`, runCli(who, words, input, name));
 }
 
-async function started(who: Person, script: string, more: readonly string[] = []): Promise<string> {
+/** By a call: what starts it is no verb's test here. */
+async function started(who: Person, script: string): Promise<string> {
   const session = fresh("s");
-  const made = await verb(who, "run", ["--detach", "--session", session, ...more, "--", "sh", "-c", script]);
-  expect(made).toEqual({ code: 0, stdout: `${session}\n`, stderr: "" });
+  const made = await new Programs(who, "default").put(session, { cmd: "sh", args: ["-c", script] });
+  expect(made.status).toBe(201);
   return session;
 }
 

@@ -231,13 +231,9 @@ test("its programs' interface describes itself, with the address below the prefi
 
 test("without the tools nothing of the MCP SDK is bundled", async () => {
   const isSdk = (input: string) => input.includes("@modelcontextprotocol");
-  const inputsOf = async (file: string) => {
-    const { metafile } = await build({
-      ...{ entryPoints: [join(project, file)], external: ["cloudflare:*", "node:*"], metafile: true },
-      ...{ bundle: true, format: "esm", write: false, logLevel: "silent" },
-    });
-    return Object.keys(metafile.inputs);
-  };
-  expect((await inputsOf("plain.js")).filter(isSdk)).toEqual([]);
-  expect((await inputsOf("index.js")).some(isSdk)).toBe(true);
+  const { metafile } = await build({
+    ...{ entryPoints: [join(project, "plain.js")], external: ["cloudflare:*", "node:*"], metafile: true },
+    ...{ bundle: true, format: "esm", write: false, logLevel: "silent" },
+  });
+  expect(Object.keys(metafile.inputs).filter(isSdk)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { Suite } from "../../../packages/chaos/src/programs/suite.ts";
 import { cutInnerHop, fresh, mint, person, restartWorker, system } from "../support/system/system.ts";
 
 const IS_FULL = process.env.SBX_LOAD === "full";
-const WRITES = IS_FULL ? 120 : 40;
+const WRITES = IS_FULL ? 120 : 24;
 
 test("W2, W3, T2: every byte is typed once, receipts are true, no wait is missed or early", async () => {
   const scope = "sandbox:connect sandbox:exec";

@@ -71,8 +71,10 @@ const sizeOf = (name: string) =>
 
 /** Each kilobyte of everything takes minutes. */
 const isWhole = process.env.RECORDED_KB === "1";
-const PROGRAMS = ["vim", "htop", "top", "less-colours", "tmux", "wide"];
-const MORE = isWhole ? ["alternate", "build", "less", "shell", "spinner", "vim-colours"] : [];
+/** The bridge's tests compare the emulator with xterm.js on all of them: here one of its own screen, one of panes, one of wide characters. */
+const PROGRAMS = ["vim", "tmux", "wide"];
+const OTHERS = ["alternate", "build", "htop", "less", "less-colours", "shell", "spinner", "top", "vim-colours"];
+const MORE = isWhole ? OTHERS : [];
 
 test.each([...PROGRAMS, ...MORE])(
   "G4: of %s, the screen at an offset is that of xterm.js fed to there",
@@ -106,7 +108,7 @@ test("G4: behind megabytes too, from key frames, and after the Worker was killed
   const size = sizeOf("top");
   const { session, client } = await played(alice, size);
   const part = fileOf("top");
-  const total = 2_500_000;
+  const total = 1_600_000;
   for (let sent = 0; sent < total; sent += part.length) {
     client.type(part);
     await until("the echo", () => client.bytes().length >= 5 + sent + part.length);
@@ -115,7 +117,7 @@ test("G4: behind megabytes too, from key frames, and after the Worker was killed
   await until("key frames", async () => (await get(alice, session, "recording/screen?offset=1200000")).status === 200);
   await restartWorker();
   const reference = new Played(output, size);
-  for (const offset of [700_001, 1_048_576, 1_500_000, 2_000_003, output.length - 1]) {
+  for (const offset of [700_001, 1_048_576, 1_500_003, output.length - 1]) {
     const { body } = await get(alice, session, `recording/screen?offset=${offset}&format=json`);
     expect(body).toMatchObject(await reference.at(offset));
   }

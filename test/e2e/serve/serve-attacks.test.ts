@@ -15,12 +15,19 @@ import { allProcesses } from "../support/system/processes.ts";
 import { AS, act, commandOf, installServe, knock, Served, stateFolder, Visitor } from "../support/system/served.ts";
 
 let project = "";
+/** For those who change nothing of it that others look at. */
+let shared: Served;
+const ends: (() => unknown)[] = [];
 
 beforeAll(async () => {
   project = await installServe();
+  shared = await Served.start(project, [], { atEnd: (end) => ends.unshift(end) });
 });
 
-afterAll(() => rmSync(project, { recursive: true, force: true }));
+afterAll(async () => {
+  for (const end of ends) await end();
+  rmSync(project, { recursive: true, force: true });
+});
 
 /** Every file below a folder, and the folder itself. */
 const allIn = (dir: string): string[] => [
@@ -43,7 +50,7 @@ function processTexts(): string {
 }
 
 test("a key is in no file of the state, no log, no process, and a guess or a second use opens nothing", async () => {
-  const served = await Served.start(project);
+  const served = shared;
   const { key, state } = served;
   rmSync(join(state, "link"));
   const visitor = new Visitor(served.origin);
@@ -83,7 +90,7 @@ const testAsRoot = process.getuid?.() === 0 ? test : () => undefined;
 testAsRoot(
   "another user of the machine reads no file and process of a server, uses no socket, and gets nothing at its ports",
   async () => {
-    const served = await Served.start(project);
+    const served = shared;
     const { state, pid } = served;
     const facts = JSON.parse(readFileSync(join(state, "bridge.json"), "utf8")) as { pid: number };
     const asOther = async (...words: string[]) =>
@@ -221,7 +228,10 @@ test("a password opens with its role alone; guessing is limited, and a new passw
 });
 
 test("other names for this machine are refused, by the page, the issuer and the inner address; so are forms of other pages", async () => {
-  const served = await Served.start(project);
+  const served = shared;
+  const linkFile = join(project, "another-link");
+  await act(project, served.state, ["link", "--link-file", linkFile], String(served.port));
+  const [, key = ""] = readFileSync(linkFile, "utf8").trim().split("#key=");
   const innerPort = Number(new URL(served.inner).port);
   const asked = async (port: number, path: string, headers: Record<string, string>) =>
     (await knock(port, { path, headers })).status;
@@ -237,7 +247,7 @@ test("other names for this machine are refused, by the page, the issuer and the 
   for (const port of [served.port, innerPort])
     expect(await asked(port, "/", { Host: "a:1:80" })).toBe(port === innerPort ? 403 : 400);
   const host = `localhost:${served.port}`;
-  const form = { key: served.key };
+  const form = { key };
   for (const Origin of ["https://evil.test", "null", `http://127.0.0.1:${served.port}`]) {
     const answer = await knock(served.port, { path: "/key", headers: { Host: host, Origin }, form });
     expect([Origin, answer.status]).toEqual([Origin, 403]);
@@ -256,7 +266,7 @@ test("other names for this machine are refused, by the page, the issuer and the 
   ]);
   // The cookie of a login opens nothing at the inner address.
   const visitor = new Visitor(served.origin);
-  expect((await visitor.exchange(served.key)).status).toBe(204);
+  expect((await visitor.exchange(key)).status).toBe(204);
   await visitor.follow();
   expect(await visitor.me()).toMatchObject({ authenticated: true });
   const own = { Host: `127.0.0.1:${innerPort}`, Cookie: visitor.cookie };
@@ -304,8 +314,8 @@ test("the link is printed to a terminal, with a code for a telephone, and into n
   const refused = await act(project, state, [], "12345");
   expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("not printed into a pipe")]);
   expect(readdirSync(state)).toEqual([]);
-  const served = await Served.start(project, [], { state });
-  const words = [commandOf(project), "serve", "link", "--port", String(served.port), "--state", state];
+  const served = shared;
+  const words = [commandOf(project), "serve", "link", "--port", String(served.port), "--state", served.state];
   const inTerminal = "import pty, sys; pty.spawn(sys.argv[1:])";
   const { stdout: text } = await run("python3", ["-c", inTerminal, ...words], project);
   expect(text).toMatch(/[▀▄█]{20}/);

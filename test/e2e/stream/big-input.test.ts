@@ -1,5 +1,5 @@
 // A large input through the command line into a program, while its connection is cut again and again: what arrives, and what
-// it costs in memory. `BIG_INPUT_MB=2000` in the environment makes it 2 GB; it is 60 MB otherwise.
+// it costs in memory. `BIG_INPUT_MB=2000` in the environment makes it 2 GB; it is 24 MB otherwise.
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ import { cutRelay, person, pids, system } from "../support/system/system.ts";
 import { MOVING_MS, whileMoving } from "../support/system/wait.ts";
 
 const MB = 1_000_000;
-const TOTAL_MB = Number(process.env.BIG_INPUT_MB ?? 60);
+const TOTAL_MB = Number(process.env.BIG_INPUT_MB ?? 24);
 /** Of 2 GB about each second. */
-const CUT_EVERY_MB = TOTAL_MB > 200 ? 20 : 10;
-/** What a process may grow by: of 2 GB little more than of 60 MB. */
+const CUT_EVERY_MB = TOTAL_MB > 200 ? 20 : 4;
+/** What a process may grow by: of 2 GB little more than of 24 MB, which says nothing by itself. */
 const ROOM_MB = TOTAL_MB > 200 ? 200 : 100;
 const LIMIT_MS = MOVING_MS + TOTAL_MB * 5_000;
 

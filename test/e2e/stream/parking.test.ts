@@ -19,8 +19,8 @@ const dir = mkdtempSync(join(tmpdir(), "sbx-parking-"));
 beforeAll(async () => {
   system = await startSystem({
     dir,
-    workerEntry: join(ROOT, "worker/test/support/counting-entry.ts"),
-    workerVars: { PARK_SECONDS: "1", PARK_PLAIN: "1" },
+    workerEntry: join(ROOT, "worker/test/support/chaos-entry.ts"),
+    workerVars: { CHAOS_COUNTS: "1", PARK_SECONDS: "1", PARK_PLAIN: "1" },
     bridgeEnv: { STDIO_TRACE: "*", STOP_SECONDS: "600" },
   });
   server = system.origin.replace(/^http/, "ws");

@@ -12,8 +12,8 @@ const SIZE = { cols: 80, rows: 24 };
 /** Lines of the flood: nine digits, CR and LF. */
 const LINE_BYTES = 11;
 const FIRST = 100_000_000;
-/** Many logs' worth, 40 MB; at full size a little more than 100 MB. */
-const LINES = process.env.SBX_LOAD === "full" ? 9_600_000 : 3_600_000;
+/** Several logs' worth, 15 MB; at full size a little more than 100 MB. */
+const LINES = process.env.SBX_LOAD === "full" ? 9_600_000 : 1_400_000;
 /** Of the flood, when somebody comes. */
 const EARLY = (LINES * LINE_BYTES) / 8;
 const READY = "ready\r\n";

@@ -1,5 +1,7 @@
-// The Worker with four things that production must not have: a way to abort a session's Durable Object, one to take an object that is
-// parked out of memory, one to ask how much it has written, and a clock that runs faster (CHAOS_SPEED). It needs the flag `unsafe_module`. Never part of a deployment: wrangler.toml does not know this file.
+// The Worker with five things that production must not have: a way to abort a session's Durable Object, one to take an object that is
+// parked out of memory, one to ask how much it has written, a clock that runs faster (CHAOS_SPEED), and lines of the log that count
+// the lives and calls of sessions' objects (CHAOS_COUNTS). It needs the flag `unsafe_module`. Never part of a deployment: wrangler.toml
+// does not know this file.
 
 import { authenticate } from "../../src/auth/authenticate.ts";
 import { sessionKey } from "../../src/auth/names.ts";
@@ -10,12 +12,45 @@ import { speedUp } from "./fast-clock.ts";
 
 export { AddressObject, CounterObject, Sandbox, SandboxDirectory, TenantObject } from "../../src/index.ts";
 
-type ChaosEnv = Env & { readonly CHAOS_SPEED?: string };
+type ChaosEnv = Env & { readonly CHAOS_SPEED?: string; readonly CHAOS_COUNTS?: string };
 
 export class SessionObject extends ProductionSessionObject {
+  readonly #isCounted: boolean;
+
   constructor(ctx: DurableObjectState, env: ChaosEnv) {
     speedUp(ctx, Number(env.CHAOS_SPEED ?? 1));
     super(ctx, env);
+    this.#isCounted = env.CHAOS_COUNTS !== undefined;
+    this.#count("constructor");
+  }
+
+  #count(what: string): void {
+    if (this.#isCounted) console.log(`counted: ${what}`);
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
+    this.#count("message");
+    return super.webSocketMessage(socket, message);
+  }
+
+  override webSocketClose(socket: WebSocket, code: number, reason: string): void | Promise<void> {
+    this.#count("close");
+    return super.webSocketClose(socket, code, reason);
+  }
+
+  override fetch(request: Request): Promise<Response> {
+    this.#count("fetch");
+    return super.fetch(request);
+  }
+
+  override alarm(): Promise<void> {
+    this.#count("alarm");
+    return super.alarm();
+  }
+
+  override called(incarnation: string): Promise<void> {
+    this.#count("called");
+    return super.called(incarnation);
   }
 
   /** Asked without waking the session. */

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { cleanEnv, collect, runCli, scratch, startCli } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 import { startServer, type TestServer, TOKEN } from "../fixture/server.ts";
 
 let server: TestServer;
@@ -19,39 +20,40 @@ describe("contexts", () => {
     expect((await runCli(["context", "set", "work", server.url, "--sandbox", "dev"], "", env)).code).toBe(0);
     expect((await runCli(["--", "echo", "hi"], "", env)).stdout).toBe("hi\n");
     expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["dev"]);
-    expect((await runCli(["context"], "", env)).stdout).toMatch(/^\* +work +http:\S+ +dev$/m);
-    await runCli(["context", "set", "ci", "--session", "s", "--token-command", "echo secret"], "", env);
+    expect((await runHere(["context"], "", env)).stdout).toMatch(/^\* +work +http:\S+ +dev$/m);
+    await runHere(["context", "set", "ci", "--session", "s", "--token-command", "echo secret"], "", env);
     for (const words of [
       ["context", "--json"],
       ["context", "list", "--json"],
     ]) {
-      const { contexts } = JSON.parse((await runCli(words, "", env)).stdout);
+      const { contexts } = JSON.parse((await runHere(words, "", env)).stdout);
       expect(contexts).toEqual([
         { name: "work", isCurrent: false, server: server.url, sandbox: "dev", hasTokenCommand: false },
         { name: "ci", isCurrent: true, session: "s", hasTokenCommand: true },
       ]);
     }
-    for (const name of ["work", "ci"]) await runCli(["context", "remove", name], "", env);
-    expect((await runCli(["--", "echo", "hi"], "", env)).code).toBe(2);
+    for (const name of ["work", "ci"]) await runHere(["context", "remove", name], "", env);
+    expect((await runHere(["--", "echo", "hi"], "", env)).code).toBe(2);
   });
 
   test("the environment wins over the context", async () => {
     const env = cleanEnv({ SBX_URL: server.url, SBX_SANDBOX: "other" });
-    await runCli(["context", "set", "work", "http://127.0.0.1:1", "--sandbox", "dev"], "", env);
-    expect((await runCli(["--", "echo", "hi"], "", env)).stdout).toBe("hi\n");
+    await runHere(["context", "set", "work", "http://127.0.0.1:1", "--sandbox", "dev"], "", env);
+    expect((await runHere(["--", "echo", "hi"], "", env)).stdout).toBe("hi\n");
     expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["other"]);
   });
 
   test("--context wins over what else is said of the place; one that is not there is wrong usage", async () => {
     const env = cleanEnv({ SBX_URL: "http://127.0.0.1:1", SBX_SANDBOX: "other", SBX_CONTEXT: "gone" });
-    await runCli(["context", "set", "work", server.url, "--sandbox", "dev"], "", env);
-    expect((await runCli(["--context", "work", "--", "echo", "hi"], "", env)).stdout).toBe("hi\n");
+    await runHere(["context", "set", "work", server.url, "--sandbox", "dev"], "", env);
+    expect((await runHere(["--context", "work", "--", "echo", "hi"], "", env)).stdout).toBe("hi\n");
     expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["dev"]);
     // It starts this program again, which is to find the same context.
     const copied = await runCli(["cp", "--context", "work", ":/none", scratch()], "", env);
     expect(copied.stderr).toBe("sbx-stdio: no such file in the sandbox: /none\n");
     const missing = { code: 2, stderr: 'sbx-stdio: no context "none"; see sbx-stdio context list\n' };
-    for (const verb of ["ls", "mcp"]) expect(await runCli([verb, "--context", "none"], "", env)).toMatchObject(missing);
+    for (const verb of ["ls", "mcp"])
+      expect(await runHere([verb, "--context", "none"], "", env)).toMatchObject(missing);
   });
 
   test("the folder's file gives an address, to which no token goes that was not made for it", async () => {
@@ -60,7 +62,7 @@ describe("contexts", () => {
       join(folder, ".sbx.json"),
       JSON.stringify({ server: server.url, sandbox: "dev", tokenCommand: "exit 9" }),
     );
-    const run = (env: NodeJS.ProcessEnv) => collect(startCli(["-n", "--", "echo", "hi"], { env, cwd: folder }));
+    const run = (env: NodeJS.ProcessEnv) => runHere(["-n", "--", "echo", "hi"], "", env, { cwd: folder });
     const refused = await run(cleanEnv());
     expect([refused.code, server.tokens]).toEqual([255, []]);
     expect(refused.stderr).toContain("an address from .sbx.json in this folder");
@@ -74,7 +76,10 @@ test("what the folder's file says in vain is told, once, and not with -q", async
   const folder = scratch();
   const file = { sesion: "web", session: 5, "\u001b[2J": "x", tokenCommand: "exit 9", sandbox: "dev" };
   writeFileSync(join(folder, ".sbx.json"), JSON.stringify(file));
-  const run = (...words: string[]) => collect(startCli(words, { env: cleanEnv(), cwd: folder }));
+  const run = (...words: string[]) =>
+    words[0] === "cp"
+      ? collect(startCli(words, { env: cleanEnv(), cwd: folder }))
+      : runHere(words, "", cleanEnv(), { cwd: folder });
   const told =
     'sbx-stdio: .sbx.json in this folder: ignored "sesion", "session", " [2J" and more; expected "server", "sandbox" and "session" as strings\n';
   expect(await run(server.url, "-n", "--", "echo", "hi")).toMatchObject({ code: 0, stdout: "hi\n", stderr: told });
@@ -89,8 +94,8 @@ describe("--token-command", () => {
   test("gives the token; where it fails, that is said", async () => {
     const env = cleanEnv({ SBX_TOKEN: "" });
     const words = (line: string) => [server.url, "--token-command", line, "--", "echo", "hi"];
-    expect((await runCli(words(`echo ${TOKEN}`), "", env)).stdout).toBe("hi\n");
-    const failed = await runCli(words("echo no luck >&2; exit 3"), "", env);
+    expect((await runHere(words(`echo ${TOKEN}`), "", env)).stdout).toBe("hi\n");
+    const failed = await runHere(words("echo no luck >&2; exit 3"), "", env);
     expect(failed).toMatchObject({ code: 255, stderr: "sbx-stdio: the token command failed: no luck\n" });
   });
 });
@@ -101,7 +106,7 @@ describe("what is made from the description", () => {
     mkdirSync(folder);
     const files = new Map<string, string>();
     for (const shell of ["bash", "zsh", "fish"]) {
-      const { code, stdout } = await runCli(["completion", shell]);
+      const { code, stdout } = await runHere(["completion", shell]);
       expect(code).toBe(0);
       files.set(shell, join(folder, shell));
       writeFileSync(join(folder, shell), stdout);
@@ -141,7 +146,7 @@ describe("what is made from the description", () => {
 
   test("the names that completions ask for: of sessions that run or have a log, of sandboxes, of contexts", async () => {
     const env = cleanEnv();
-    await runCli(["context", "set", "work", server.url, "--sandbox", "dev"], "", env);
+    await runHere(["context", "set", "work", server.url, "--sandbox", "dev"], "", env);
     server.said = {
       sessions: [
         { session: "web", state: "running" },
@@ -151,7 +156,7 @@ describe("what is made from the description", () => {
       ],
       sandboxes: [{ sandbox: "dev" }],
     };
-    const names = async (...words: string[]) => (await runCli(["__complete", ...words], "", env)).stdout;
+    const names = async (...words: string[]) => (await runHere(["__complete", ...words], "", env)).stdout;
     expect(await names("sessions", "kill", "--sandbox", "dev")).toBe("web\n");
     expect(await names("sessions", "logs")).toBe("web\nold\n");
     expect(await names("sandboxes", "ls", server.url)).toBe("dev\n");
@@ -159,13 +164,13 @@ describe("what is made from the description", () => {
     server.said = { tickets: [{ id: "3f6c2a" }] };
     expect(await names("tickets", "revoke", "--session", "web")).toBe("3f6c2a\n");
     expect(await names("tickets", "revoke")).toBe("");
-    expect(await runCli(["__complete", "sessions", "http://127.0.0.1:9"], "", env)).toMatchObject({
+    expect(await runHere(["__complete", "sessions", "http://127.0.0.1:9"], "", env)).toMatchObject({
       ...{ code: 0, stdout: "", stderr: "" },
     });
   });
 
   test("the manual page names every command and option of the help", async () => {
-    const { stdout: page } = await runCli(["man"]);
+    const { stdout: page } = await runHere(["man"]);
     for (const word of ["attach", "sbx\\-stdio", ".SS wait", "\\-\\-resume\\-file"]) expect(page).toContain(word);
     expect(page).toContain(
       ".SH SYNOPSIS\nsbx\\-stdio [URL] [options] [\\-\\- COMMAND [ARGUMENT…]]\n.br\nsbx\\-stdio COMMAND [URL] [options]\n",
@@ -173,7 +178,7 @@ describe("what is made from the description", () => {
   });
 
   test("--version --json says which protocol it speaks", async () => {
-    const { code, stdout } = await runCli(["--version", "--json"]);
+    const { code, stdout } = await runHere(["--version", "--json"]);
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { version: "0.2.0", protocol: "stdio.v1" }]);
   });
 });
@@ -182,7 +187,7 @@ test("mcp takes its server, its sandbox and its token's command from the context
   const env = cleanEnv();
   delete env.SBX_TOKEN;
   const words = ["context", "set", "work", server.url, "--sandbox", "dev", "--token-command", "echo told >&2; exit 3"];
-  await runCli(words, "", env);
+  await runHere(words, "", env);
   const failed = await runCli(["mcp"], "", env);
   expect([failed.code, failed.stderr]).toEqual([255, "sbx-stdio: the token command failed: told\n"]);
   const { stdout } = await runCli(["mcp", "--token", TOKEN], listTools(), env);

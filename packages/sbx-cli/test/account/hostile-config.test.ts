@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readDefaults } from "../../src/account/contexts.ts";
 import { configDirectory, loginFor } from "../../src/account/logins.ts";
 import { readEndpoint } from "../../src/base/endpoint.ts";
-import { cleanEnv, collect, scratch, startCli } from "../fixture/cli.ts";
+import { cleanEnv, scratch } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 import { startServer, type TestServer } from "../fixture/server.ts";
 
 let server: TestServer;
@@ -45,7 +46,7 @@ test(".sbx.json with an escape sequence is told in a line without it, and nothin
     writeFileSync(join(folder, ".sbx.json"), spoilt);
     const before = server.tokens.length;
     const env = cleanEnv(spoilt.endsWith("}") ? {} : { SBX_URL: server.url });
-    const { code, stdout, stderr } = await collect(startCli(["-n", "--", "true"], { env, cwd: folder }));
+    const { code, stdout, stderr } = await runHere(["-n", "--", "true"], "", env, { cwd: folder });
     expect([code === 2 || code === 255, stdout]).toEqual([true, ""]);
     expect(stderr).toMatch(/^sbx-stdio: [^\p{Cc}]+\n$/u);
     expect(stderr.trim()).toMatch(words);
@@ -59,7 +60,7 @@ test("a file of contexts that is spoilt is said, and left as it is", async () =>
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "contexts.json"), '{"contexts":');
   for (const words of [["context"], ["context", "set", "a", server.url], ["ls"]]) {
-    const { code, stderr } = await collect(startCli(words, { env }));
+    const { code, stderr } = await runHere(words, "", env);
     expect([code, stderr]).toEqual([255, `sbx-stdio: cannot read ${folder}/contexts.json: not a JSON object\n`]);
   }
 });
@@ -83,15 +84,17 @@ test("a file of logins that is spoilt is said, and stays as it is", async () => 
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, '{"servers":[]}');
   for (const words of [["ls", server.url], ["logout"]]) {
-    const { code, stderr } = await collect(startCli(words, { env }));
+    const { code, stderr } = await runHere(words, "", env);
     expect([code, stderr]).toEqual([255, `sbx-stdio: cannot read ${file}: not a list of logins\n`]);
   }
   expect(readFileSync(file, "utf8")).toBe('{"servers":[]}');
 });
 
 test("a file of contexts that can't be written is said", async () => {
-  const { code, stderr } = await collect(
-    startCli(["context", "set", "a", server.url], { env: cleanEnv({ XDG_CONFIG_HOME: "/dev/null" }) }),
+  const { code, stderr } = await runHere(
+    ["context", "set", "a", server.url],
+    "",
+    cleanEnv({ XDG_CONFIG_HOME: "/dev/null" }),
   );
   expect(code).toBe(255);
   expect(stderr).toMatch(/^sbx-stdio: cannot write \/dev\/null\/sbx-stdio\/contexts\.json: ENOTDIR[^\n]*\n$/);

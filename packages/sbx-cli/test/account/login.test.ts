@@ -6,12 +6,15 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Issuer, startIssuer } from "../../../local/src/issuer/issuer.ts";
 import { cleanEnv, collect, runCli, scratch, startCli, until } from "../fixture/cli.ts";
 import { loginAsAlice } from "../fixture/device-login.ts";
+import { runHere } from "../fixture/here.ts";
 import { startServer, type TestServer } from "../fixture/server.ts";
 
 let server: TestServer;
 let issuer: Issuer;
 let env: NodeJS.ProcessEnv;
 let home: string;
+/** With the issuers' key, which takes long to make. */
+let keys: string | undefined;
 beforeEach(async () => {
   server = await startServer();
   issuer = await issue(3600);
@@ -25,7 +28,8 @@ afterEach(async () => {
 
 /** @param accessTokenLifetime Seconds. */
 function issue(accessTokenLifetime: number): Promise<Issuer> {
-  const dir = scratch();
+  keys ??= scratch();
+  const dir = keys;
   return startIssuer({ port: 0, dir, publicOrigin: server.url, deviceInterval: 0.05, accessTokenLifetime });
 }
 
@@ -184,9 +188,9 @@ describe("a stored login", () => {
 describe("a credential is for one server", () => {
   const link = (to: TestServer) => `${to.url}/?sandbox=default&session=main&role=viewer#ticket=s.one`;
   const bySbxToken = (extra: Record<string, string> = {}) => cleanEnv({ SBX_TOKEN: "secret-token", ...extra });
-  const attachTo = async (to: TestServer, words: readonly string[], environment: NodeJS.ProcessEnv) => {
+  const attachTo = async (to: TestServer, words: readonly string[], environment: NodeJS.ProcessEnv, run = runHere) => {
     to.refusal = { status: 401, body: '{"error":"no_token","message":"Log in, or give a token"}' };
-    const { stderr } = await runCli(words, "", environment);
+    const { stderr } = await run(words, "", environment);
     return { token: to.tokens.at(-1), ticket: to.shownTickets.at(-1), stderr };
   };
 
@@ -223,8 +227,8 @@ describe("a credential is for one server", () => {
     const attaches = server.tokens.length;
     const bound = bySbxToken({ SBX_TOKEN_ORIGIN: "https://own.example" });
     const text = `SBX_TOKEN is not sent to ${server.url}: SBX_TOKEN_ORIGIN restricts it to https://own.example`;
-    expect((await runCli(typed, "", bound)).stderr).toBe(`sbx-stdio: ${text}\n`);
-    expect((await runCli(["sessions", server.url], "", bound)).stderr).toBe(`sbx-stdio: ${text}\n`);
+    expect((await runHere(typed, "", bound)).stderr).toBe(`sbx-stdio: ${text}\n`);
+    expect((await runHere(["sessions", server.url], "", bound)).stderr).toBe(`sbx-stdio: ${text}\n`);
     expect(server.tokens.length).toBe(attaches);
   });
 
@@ -232,11 +236,11 @@ describe("a credential is for one server", () => {
     const other = await startServer();
     await login(server.url, "--issuer", issuer.url);
     await runCli(["login", "--issuer", issuer.url], "", env);
-    const away = await attachTo(other, [link(other)], env);
+    const away = await attachTo(other, [link(other)], env, runCli);
     const why = `not logged in to ${other.url}, an address from a share link; log in with \`sbx-stdio login ${other.url}\``;
     expect([away.token, away.ticket]).toEqual(["", "s.one"]);
     expect(away.stderr.split("\n")[0]).toBe(`sbx-stdio: attaching as a guest: ${why}`);
-    const home = await attachTo(server, [link(server)], env);
+    const home = await attachTo(server, [link(server)], env, runCli);
     expect(claimsOf(home.token ?? "")).toMatchObject({ sub: "alice" });
     await other.close();
   });
@@ -276,16 +280,16 @@ describe("a ticket that is not on the command line", () => {
     writeFileSync(file, "s.from-file\n", { mode: 0o600 });
     server.refusal = { status: 401, body: '{"error":"ticket_revoked","message":"The ticket was revoked"}' };
     const words = [server.url, "--session", "main", "--ticket-file", file];
-    expect((await runCli(words)).stderr).toContain("The ticket was revoked");
+    expect((await runHere(words)).stderr).toContain("The ticket was revoked");
     expect(server.shownTickets).toEqual(["s.from-file"]);
     for (const [text, said] of [
       ["", `no ticket in ${file}`],
       ["two words\n", `invalid ticket in ${file}`],
     ] as const) {
       writeFileSync(file, text);
-      expect(await runCli(words)).toMatchObject({ code: 255, stderr: `sbx-stdio: ${said}\n` });
+      expect(await runHere(words)).toMatchObject({ code: 255, stderr: `sbx-stdio: ${said}\n` });
     }
-    expect((await runCli([...words.slice(0, -1), `${file}.not`])).stderr).toMatch(
+    expect((await runHere([...words.slice(0, -1), `${file}.not`])).stderr).toMatch(
       /^sbx-stdio: cannot read the ticket: ENOENT/,
     );
     expect(server.shownTickets).toHaveLength(1);

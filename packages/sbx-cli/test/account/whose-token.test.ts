@@ -6,7 +6,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { cleanEnv, collect, runCli, scratch, startCli } from "../fixture/cli.ts";
+import { type CliResult, cleanEnv, collect, runCli, scratch, startCli } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 
 type Listener = { readonly url: string; readonly shown: (string | undefined)[]; answer: unknown };
 
@@ -31,6 +32,14 @@ async function listen(): Promise<Listener> {
   return Object.assign(listener, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
 }
 
+/** A copy starts this program again, so it must be one. */
+const run = (words: readonly string[], input = "", env = cleanEnv(), cwd?: string): Promise<CliResult> =>
+  words[0] !== "cp"
+    ? runHere(words, input, env, cwd === undefined ? {} : { cwd })
+    : cwd === undefined
+      ? runCli(words, input, env)
+      : collect(startCli(words, { env, cwd }));
+
 let own: Listener;
 let other: Listener;
 beforeEach(async () => {
@@ -42,7 +51,7 @@ const COMMAND = ["--token-command", "echo of-command"];
 async function withContext(extra: Record<string, string> = {}): Promise<NodeJS.ProcessEnv> {
   const env = cleanEnv(extra);
   if (extra.SBX_TOKEN === undefined) delete env.SBX_TOKEN;
-  await runCli(["context", "set", "own", own.url, "--sandbox", "dev", ...COMMAND], "", env);
+  await run(["context", "set", "own", own.url, "--sandbox", "dev", ...COMMAND], "", env);
   return env;
 }
 
@@ -57,22 +66,22 @@ test("the context's token command is for the context's server: no other address 
     ["--context", "own", other.url, "--", "true"],
     ["ls", other.url, "--context", "own"],
   ]) {
-    const { code, stderr } = await runCli(words, "", env);
+    const { code, stderr } = await run(words, "", env);
     expect([words[0], code]).toEqual([words[0], 255]);
     expect(stderr).toContain(`the context's token command is only for ${own.url}`);
   }
-  await runCli(["ls"], "", { ...env, SBX_URL: other.url });
+  await run(["ls"], "", { ...env, SBX_URL: other.url });
   expect(other.shown).toEqual([]);
   for (const words of [["ls"], ["ls", own.url], ["ls", `${own.url.replace("http", "ws")}/attach`]]) {
-    expect(await runCli(words, "", env)).toMatchObject({ code: 0 });
+    expect(await run(words, "", env)).toMatchObject({ code: 0 });
   }
   expect(own.shown).toEqual(Array(3).fill("Bearer of-command"));
 });
 
 test("what is typed for this one command goes to the address that it is typed with", async () => {
   const env = await withContext();
-  await runCli(["ls", other.url, "--token-command", "echo typed"], "", env);
-  await runCli(["ls", other.url], "", { ...env, SBX_TOKEN_COMMAND: "echo of-environment" });
+  await run(["ls", other.url, "--token-command", "echo typed"], "", env);
+  await run(["ls", other.url], "", { ...env, SBX_TOKEN_COMMAND: "echo of-environment" });
   expect(other.shown).toEqual(["Bearer typed", "Bearer of-environment"]);
 });
 
@@ -86,16 +95,16 @@ test("what SBX_TOKEN_COMMAND prints goes to the server that SBX_TOKEN_ORIGIN nam
     [other.url, "--", "true"],
     ["doctor", other.url],
   ]) {
-    const { code, stdout, stderr } = await runCli(words, "", env);
+    const { code, stdout, stderr } = await run(words, "", env);
     expect([words[0], code]).toEqual([words[0], 255]);
     expect(stdout + stderr).toContain(`SBX_TOKEN_COMMAND is only for ${own.url}`);
   }
-  await runCli(["ls", own.url], "", env);
-  await runCli(["cp", own.url, file, ":f"], "", env);
+  await run(["ls", own.url], "", env);
+  await run(["cp", own.url, file, ":f"], "", env);
   expect([own.shown, other.shown.filter(Boolean)]).toEqual([Array(2).fill("Bearer of-environment"), []]);
   // A copy whose context is named gets that one's, whatever the environment's is for.
   const context = await withContext({ SBX_TOKEN_ORIGIN: other.url });
-  await runCli(["cp", "--context", "own", file, ":f"], "", context);
+  await run(["cp", "--context", "own", file, ":f"], "", context);
   expect(own.shown.at(-1)).toBe("Bearer of-command");
 });
 
@@ -110,7 +119,7 @@ test("SBX_TOKEN wins over the context's token command, and that of --context ove
     [[...COMMAND, "--token", "typed"], env],
     [[], bound],
   ] as const) {
-    const { code, stderr } = await runCli(["whoami", "-v", ...words], "", environment);
+    const { code, stderr } = await run(["whoami", "-v", ...words], "", environment);
     expect(code).toBe(0);
     told.push(stderr.trim());
   }
@@ -125,7 +134,7 @@ test("SBX_TOKEN wins over the context's token command, and that of --context ove
   // A copy starts this program again: it is to come to the same.
   const file = join(scratch(), "f");
   writeFileSync(file, "x");
-  for (const words of [[], ["--context", "own"]]) await runCli(["cp", ...words, file, ":f"], "", env);
+  for (const words of [[], ["--context", "own"]]) await run(["cp", ...words, file, ":f"], "", env);
   expect(own.shown.slice(shown.length)).toEqual(["Bearer of-environment", "Bearer of-command"]);
 });
 
@@ -133,19 +142,19 @@ const link = ({ url }: Listener) => `${url}/?sandbox=default&session=main&role=v
 
 test("a link to the context's server is shown what that server gets anyway, a link elsewhere is not", async () => {
   const env = await withContext({ SBX_TOKEN: "of-environment" });
-  const home = await runCli([link(own)], "", env);
+  const home = await run([link(own)], "", env);
   expect(home.stderr).not.toContain("as a guest");
   const { SBX_TOKEN: _, ...withoutToken } = env;
-  await runCli([link(own)], "", withoutToken);
+  await run([link(own)], "", withoutToken);
   expect(own.shown).toEqual(["Bearer of-environment", "Bearer of-command"]);
-  const away = await runCli([link(other)], "", env);
+  const away = await run([link(other)], "", env);
   expect(away.stderr).toContain(`SBX_TOKEN is not sent to ${other.url}, an address from a share link`);
-  await runCli([link(other)], "", withoutToken);
+  await run([link(other)], "", withoutToken);
   const line = { ...withoutToken, SBX_TOKEN_COMMAND: "echo of-environment" };
-  const unsaid = await runCli([link(other)], "", line);
+  const unsaid = await run([link(other)], "", line);
   expect(unsaid.stderr).toContain(`the token command is not used for ${other.url}`);
   expect(other.shown).toEqual([undefined, undefined, undefined]);
-  await runCli([link(other), "--token-command", "echo typed"], "", env);
+  await run([link(other), "--token-command", "echo typed"], "", env);
   expect(other.shown.at(-1)).toBe("Bearer typed");
 });
 
@@ -155,7 +164,7 @@ test("an address of the folder's file makes no server the person's own, for a li
   writeFileSync(join(folder, "f"), "x");
   const env = await withContext({ SBX_TOKEN: "of-environment" });
   for (const words of [[link(other)], ["cp", "f", ":f"], ["ls"]]) {
-    const { stderr } = await collect(startCli(words, { env, cwd: folder }));
+    const { stderr } = await run(words, "", env, folder);
     expect(stderr).toContain(`SBX_TOKEN is not sent to ${other.url}`);
   }
   expect(other.shown).toEqual([undefined]);
@@ -166,9 +175,9 @@ test("a context that cp names and that has no address gives its token to no addr
   writeFileSync(join(folder, ".sbx.json"), JSON.stringify({ server: other.url }));
   writeFileSync(join(folder, "f"), "x");
   const { SBX_TOKEN: _, ...env } = cleanEnv();
-  await runCli(["context", "set", "work", ...COMMAND], "", env);
+  await run(["context", "set", "work", ...COMMAND], "", env);
   const copy = ["cp", "--context", "work", "f", ":f"];
-  const { code, stderr } = await collect(startCli(copy, { env, cwd: folder }));
+  const { code, stderr } = await run(copy, "", env, folder);
   expect([code, other.shown]).toEqual([255, []]);
   expect(stderr).toContain(`the token command is not used for ${other.url}, an address from .sbx.json in this folder`);
 });
@@ -178,8 +187,8 @@ test("a copy does not show the line of its context to other users of the machine
   const [seen, file] = [join(scratch(), "seen"), join(scratch(), "f")];
   writeFileSync(file, "x");
   const line = `ps -o args= -p $PPID > ${seen}; echo of-command`;
-  await runCli(["context", "set", "own", own.url, "--token-command", line], "", env);
-  await runCli(["cp", "--context", "own", file, ":f"], "", env);
+  await run(["context", "set", "own", own.url, "--token-command", line], "", env);
+  await run(["cp", "--context", "own", file, ":f"], "", env);
   expect(own.shown).toEqual(["Bearer of-command"]);
   const args = readFileSync(seen, "utf8");
   expect(args).toContain(`${own.url} --sandbox default`);
@@ -188,7 +197,7 @@ test("a copy does not show the line of its context to other users of the machine
 
 test("ssh-config's entry names the context that its address is from, so that another can be used later", async () => {
   const env = await withContext();
-  const entry = async (...words: string[]) => (await runCli(["ssh-config", ...words], "", env)).stdout.split("\n")[1];
+  const entry = async (...words: string[]) => (await run(["ssh-config", ...words], "", env)).stdout.split("\n")[1];
   const proxy = (to: Listener) => `  ProxyCommand sbx-stdio ssh-proxy ${to.url} --sandbox dev`;
   expect(await entry()).toBe(`${proxy(own)} --context own`);
   expect(await entry(own.url)).toBe(`${proxy(own)} --context own`);
@@ -198,10 +207,10 @@ test("ssh-config's entry names the context that its address is from, so that ano
 test("ssh-config writes no address of the folder's file, which ssh would later show what is shown to a typed one", async () => {
   const folder = scratch();
   writeFileSync(join(folder, ".sbx.json"), JSON.stringify({ server: other.url }));
-  const found = await collect(startCli(["ssh-config"], { env: cleanEnv(), cwd: folder }));
+  const found = await run(["ssh-config"], "", cleanEnv(), folder);
   const words = `${other.url} comes from .sbx.json in this folder; give the address: ssh-config ${other.url}`;
   expect([found.code, found.stdout, found.stderr.split("\n")[0]]).toEqual([2, "", `sbx-stdio: ${words}`]);
-  const typed = await collect(startCli(["ssh-config", other.url], { env: cleanEnv(), cwd: folder }));
+  const typed = await run(["ssh-config", other.url], "", cleanEnv(), folder);
   expect(typed.stdout).toContain(`ProxyCommand sbx-stdio ssh-proxy ${other.url} `);
 });
 
@@ -216,7 +225,7 @@ test.each([[[]], [["--json"]]])(
     await once(refused.listen(0, "127.0.0.1"), "listening");
     onTestFinished(() => void refused.close());
     const url = `http://127.0.0.1:${(refused.address() as AddressInfo).port}`;
-    const { code, stdout, stderr } = await runCli(["whoami", url, ...words]);
+    const { code, stdout, stderr } = await run(["whoami", url, ...words]);
     const advice = `(log in again with \`sbx-stdio login ${url}\`, or set a new SBX_TOKEN)`;
     expect([code, stderr]).toEqual([255, `sbx-stdio: The token has expired ${advice}\n`]);
     if (words.length === 0) expect(stdout).toBe("");

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { oneLine, safeJson } from "../../src/base/plain-text.ts";
-import { runCli } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 import { startServer, type TestServer } from "../fixture/server.ts";
 
 /** C0, DEL, C1 (CSI, OSC), bidi overrides and isolates, zero width, a tag, ends of lines. */
@@ -34,10 +34,10 @@ test.each([["sessions"], ["tickets"], ["share"]])("%s --json prints it escaped",
   const ticket = { id: UNSAFE, url: UNSAFE, role: UNSAFE, maker: UNSAFE, expiresAt: UNSAFE };
   server.said = { ...ticket, sessions: [{ session: UNSAFE, cmd: [UNSAFE], state: "running" }], tickets: [ticket] };
   const words = [command, server.url, ...(command === "sessions" ? [] : ["--session", "main"])];
-  const { code, stdout, stderr } = await runCli([...words, "--json"]);
+  const { code, stdout, stderr } = await runHere([...words, "--json"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).not.toMatch(ACTS);
   expect(JSON.stringify(JSON.parse(stdout))).toContain(JSON.stringify(UNSAFE));
-  const table = await runCli(words);
+  const table = await runHere(words);
   expect(table.stdout + table.stderr).not.toMatch(ACTS);
 });

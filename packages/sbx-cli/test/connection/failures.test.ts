@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { cleanEnv, collect, runCli, startCli, until } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 import { startServer, type TestServer, TOKEN } from "../fixture/server.ts";
 
 let server: TestServer;
@@ -16,7 +17,7 @@ describe("why it failed is one line, and the code is 255", () => {
   test("no token", async () => {
     const env = cleanEnv({ SBX_TOKEN: "" });
     const text = `no access token; log in with \`sbx-stdio login ${server.url}\`, or set SBX_TOKEN or --token`;
-    expect(await runCli([server.url, "--", "true"], "", env)).toEqual(line(text));
+    expect(await runHere([server.url, "--", "true"], "", env)).toEqual(line(text));
     expect(server.queries).toEqual([]);
   });
 
@@ -30,7 +31,7 @@ describe("why it failed is one line, and the code is 255", () => {
       [server.url, "--token", "two\nlines", "--", "true"],
       ["sessions", server.url, "--token", "tök"],
     ]) {
-      expect(await runCli(args)).toEqual(line("the access token contains invalid characters"));
+      expect(await runHere(args)).toEqual(line("the access token contains invalid characters"));
     }
     expect(server.queries).toEqual([]);
   });
@@ -45,7 +46,7 @@ describe("why it failed is one line, and the code is 255", () => {
     ] as const) {
       const flags = flag === "" ? [] : ["--token", flag];
       const env = cleanEnv({ SBX_TOKEN: sbx, DO_TOKEN: other });
-      codes.push((await runCli([server.url, ...flags, "--", "true"], "", env)).code);
+      codes.push((await runHere([server.url, ...flags, "--", "true"], "", env)).code);
     }
     expect(codes).toEqual([0, 0, 0, 255]);
   });
@@ -58,7 +59,7 @@ describe("why it failed is one line, and the code is 255", () => {
       ["run", url, "--", "true"],
       ["ls", url],
     ]) {
-      expect(await runCli(words)).toEqual(line("cannot connect to 127.0.0.1:2: connection refused"));
+      expect(await runHere(words)).toEqual(line("cannot connect to 127.0.0.1:2: connection refused"));
     }
   });
 
@@ -82,7 +83,7 @@ describe("why it failed is one line, and the code is 255", () => {
   for (const [status, body, headers, text] of refusals) {
     test(`HTTP ${status}`, async () => {
       server.refusal = { status, body, headers };
-      expect(await runCli([server.url, "--", "true"])).toEqual({
+      expect(await runHere([server.url, "--", "true"])).toEqual({
         ...line(text.replaceAll("URL", server.url)),
         // As a shell says of a command that it can't find.
         code: text.includes(": command not found") ? 127 : 255,
@@ -92,19 +93,19 @@ describe("why it failed is one line, and the code is 255", () => {
 
   test("a refusal after the upgrade", async () => {
     server.onConnection = (connection) => connection.bye(4422, "cmd_not_found: nope", "never");
-    expect(await runCli([server.url, "--", "nope"])).toEqual({ ...line("nope: command not found"), code: 127 });
+    expect(await runHere([server.url, "--", "nope"])).toEqual({ ...line("nope: command not found"), code: 127 });
     server.onConnection = (connection) =>
       connection.bye(4422, "cmd_not_executable: Cannot execute /etc: is a directory", "never");
-    expect(await runCli([server.url, "--", "/etc"])).toEqual({ ...line("/etc: is a directory"), code: 126 });
+    expect(await runHere([server.url, "--", "/etc"])).toEqual({ ...line("/etc: is a directory"), code: 126 });
   });
 
   test("a directory that can't be entered: its words alone", async () => {
     const reason = "bad_cwd: Cannot enter /nonexistent: no such file or directory";
     const told = line("Cannot enter /nonexistent: no such file or directory");
     server.onConnection = (connection) => connection.bye(4422, reason, "never");
-    expect(await runCli([server.url, "--cwd", "/nonexistent", "--", "pwd"])).toEqual(told);
+    expect(await runHere([server.url, "--cwd", "/nonexistent", "--", "pwd"])).toEqual(told);
     server.refusal = { status: 422, body: JSON.stringify({ error: "bad_cwd", message: reason }) };
-    expect(await runCli([server.url, "--cwd", "/nonexistent", "--", "pwd"])).toEqual(told);
+    expect(await runHere([server.url, "--cwd", "/nonexistent", "--", "pwd"])).toEqual(told);
   });
 
   test("a server that does not come back is given up, with a line that says so", async () => {
@@ -161,7 +162,7 @@ describe("why it failed is one line, and the code is 255", () => {
     server.onConnection = (connection) => connection.bye(4401, "the ticket was revoked", "never");
     server.isOpen = true;
     const env = cleanEnv({ SBX_TOKEN: "" });
-    expect(await runCli([`${server.url}/?session=build&role=viewer#ticket=s.x`], "", env)).toEqual(
+    expect(await runHere([`${server.url}/?session=build&role=viewer#ticket=s.x`], "", env)).toEqual(
       line("the ticket was revoked (ask for a new share link)"),
     );
   });

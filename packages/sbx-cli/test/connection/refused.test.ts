@@ -8,6 +8,7 @@ import { readEndpoint } from "../../src/base/endpoint.ts";
 import { CliError } from "../../src/base/outcome.ts";
 import { fetchText } from "../../src/connection/api-call.ts";
 import { runCli } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 
 async function serve(answer: http.RequestListener): Promise<string> {
   const server = http.createServer(answer);
@@ -30,7 +31,8 @@ const VERBS = [...LINES, "cp f :f"].map((line) => line.split(" "));
 
 async function told(url: string, [verb = "", ...words]: readonly string[]) {
   const line = verb === "--" ? [url, "--", ...words] : [verb, url, ...words];
-  const { code, stdout, stderr } = await runCli(line.map((word) => (word === "f" ? import.meta.filename : word)));
+  const run = verb === "cp" ? runCli : runHere;
+  const { code, stdout, stderr } = await run(line.map((word) => (word === "f" ? import.meta.filename : word)));
   return [verb, code, stdout, stderr];
 }
 
@@ -42,7 +44,7 @@ test("a token that is refused: each verb says how to log in again", async () => 
   const words = `sbx-stdio: The token has expired (log in again with \`sbx-stdio login ${url}\`, or set a new SBX_TOKEN)\n`;
   for (const verb of VERBS) expect(await told(url, verb)).toEqual([verb[0], 255, "", words]);
   // A program is given the server's words.
-  const { stdout } = await runCli(["ls", url, "--json"]);
+  const { stdout } = await runHere(["ls", url, "--json"]);
   expect(JSON.parse(stdout)).toEqual({ error: "expired", message: "The token has expired" });
 });
 

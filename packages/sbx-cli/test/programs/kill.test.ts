@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { collect, runCli, startCli } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 import { startServer, type TestServer } from "../fixture/server.ts";
 
 let server: TestServer;
@@ -31,7 +32,7 @@ describe("sessions and kill", () => {
       ["build", "running", "pipes", "1", "3", "AGE", "sh -c 'echo hi; sleep 60'"],
       [""],
     ]);
-    const json = await runCli(["sessions", server.url, "--sandbox", "dev", "--json"]);
+    const json = await runHere(["sessions", server.url, "--sandbox", "dev", "--json"]);
     expect(JSON.parse(json.stdout)).toMatchObject({
       sessions: [{ session: "build", cmd: ["sh", "-c", "echo hi; sleep 60"] }],
     });
@@ -43,7 +44,7 @@ describe("sessions and kill", () => {
     });
     expect((await gone).code).toBe(137);
     server.said = {};
-    const told = await runCli(["kill", server.url, "--sandbox", "dev", "--session", "build", "--json"]);
+    const told = await runHere(["kill", server.url, "--sandbox", "dev", "--session", "build", "--json"]);
     expect([JSON.parse(told.stdout), told.stderr]).toEqual([{ sandbox: "dev", session: "build" }, ""]);
   });
 
@@ -52,7 +53,7 @@ describe("sessions and kill", () => {
     const child = startCli([server.url, "--session", "build", "--", "sh", "-c", "echo hi; sleep 60"]);
     await once(child.stdout ?? child, "data");
     const gone = collect(child);
-    expect(await runCli(["kill", server.url, "over", "none", "build"])).toMatchObject({
+    expect(await runHere(["kill", server.url, "over", "none", "build"])).toMatchObject({
       code: 255,
       stdout: "",
       stderr: [
@@ -71,9 +72,9 @@ describe("sessions and kill", () => {
   });
 
   test("a session that is not there, and a server that is not", async () => {
-    const missing = await runCli(["kill", server.url, "--session", "none"]);
+    const missing = await runHere(["kill", server.url, "--session", "none"]);
     expect(missing).toMatchObject({ code: 255, stderr: 'sbx-stdio: no session "none"\n' });
-    const dead = await runCli(["sessions", "http://127.0.0.1:1"]);
+    const dead = await runHere(["sessions", "http://127.0.0.1:1"]);
     expect(dead.stderr).toMatch(/^sbx-stdio: cannot connect to 127.0.0.1:1: .+\n$/);
   });
 });

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { age, sessionTable } from "../../src/programs/session-table.ts";
 import { cleanEnv, collect, runCli, startCli, until } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 import { CLI, Terminal } from "../fixture/tmux.ts";
 
 type Answer = { status: number; body: unknown };
@@ -55,11 +56,11 @@ test("ls asks for every sandbox of the person, and says which session is where",
     ["b", "two", "running"],
     [""],
   ]);
-  const json = await runCli(["ls", url, "--json"]);
+  const json = await runHere(["ls", url, "--json"]);
   const listed = JSON.parse(json.stdout) as { sessions: { sandbox: string; session: string }[] };
   // The same as without --json.
   expect(listed.sessions.map(({ sandbox, session }) => `${sandbox}/${session}`)).toEqual(["a/one", "b/two"]);
-  const all = await runCli(["ls", url, "--json", "--all"]);
+  const all = await runHere(["ls", url, "--json", "--all"]);
   expect(JSON.parse(all.stdout).sessions).toHaveLength(3);
 });
 
@@ -68,8 +69,8 @@ test("ls --all shows what has ended in the usual sandbox, though nothing runs th
     "/api/sandboxes": good({ sandboxes: [] }),
     "/api/sandboxes/default/sessions": good({ sessions: [{ session: "old", state: "exited", exit: { code: 7 } }] }),
   }));
-  expect(rows((await runCli(["ls", url, "--all"])).stdout)[1]?.slice(0, 3)).toEqual(["default", "old", "exited 7"]);
-  expect(rows((await runCli(["ls", url])).stdout)).toHaveLength(2);
+  expect(rows((await runHere(["ls", url, "--all"])).stdout)[1]?.slice(0, 3)).toEqual(["default", "old", "exited 7"]);
+  expect(rows((await runHere(["ls", url])).stdout)).toHaveLength(2);
 });
 
 test("what only carries a copy or a forwarded connection is left out, unless it is asked for", async () => {
@@ -82,7 +83,7 @@ test("what only carries a copy or a forwarded connection is left out, unless it 
     "/api/sandboxes/default/sessions": good({ sessions: [...moved, running("web")] }),
   }));
   const shown = async (...words: string[]) => {
-    const { stdout } = await runCli(["sessions", url, ...words]);
+    const { stdout } = await runHere(["sessions", url, ...words]);
     if (words.includes("--json"))
       return (JSON.parse(stdout) as { sessions: { session: string }[] }).sessions.map(({ session }) => session);
     return rows(stdout)
@@ -100,19 +101,19 @@ test("a refusal is JSON, too, where JSON is asked for: the server's code and its
   const url = await serve(() => ({
     "/api/sandboxes": { status: 403, body: { error: "forbidden", message: "not you" } },
   }));
-  expect(await runCli(["ls", url, "--json"])).toMatchObject({
+  expect(await runHere(["ls", url, "--json"])).toMatchObject({
     code: 255,
     stdout: '{"error":"forbidden","message":"not you"}\n',
     stderr: "sbx-stdio: not you\n",
   });
-  const screen = await runCli(["screen", url, "--session", "s", "--json"]);
+  const screen = await runHere(["screen", url, "--session", "s", "--json"]);
   expect(screen).toMatchObject({ code: 255, stdout: `${missing}\n`, stderr: "sbx-stdio: no such page\n" });
-  expect((await runCli(["screen", url, "--session", "s"])).stdout).toBe("");
+  expect((await runHere(["screen", url, "--session", "s"])).stdout).toBe("");
 });
 
 test("ls of a server that can't say which sandboxes there are lists the usual one", async () => {
   const url = await serve(() => ({ "/api/sandboxes/default/sessions": good({ sessions: [running("one")] }) }));
-  const { code, stdout } = await runCli(["ls", url]);
+  const { code, stdout } = await runHere(["ls", url]);
   expect([code, rows(stdout)[1]?.[0]]).toEqual([0, "one"]);
 });
 
@@ -120,7 +121,7 @@ test("a refusal of the list of sandboxes is told", async () => {
   const url = await serve(() => ({
     "/api/sandboxes": { status: 401, body: { error: "expired", message: "expired" } },
   }));
-  expect(await runCli(["ls", url])).toMatchObject({
+  expect(await runHere(["ls", url])).toMatchObject({
     code: 255,
     stdout: "",
     stderr: `sbx-stdio: expired (log in again with \`sbx-stdio login ${url}\`, or set a new SBX_TOKEN)\n`,
@@ -245,7 +246,7 @@ test("attach replaces only what was seen to have ended, not what ends while it a
   const { url, asked } = await attachServer(() => found);
   const env = cleanEnv({ SBX_URL: url });
   const told = async (...words: string[]) => {
-    await runCli(["attach", ...words], "", env);
+    await runHere(["attach", ...words], "", env);
     return requestOf(asked.pop() ?? new URL(url));
   };
   const waysToStart = [

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { runCli } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 
 const LINE = 8;
 const LINES = 160_000;
@@ -34,7 +34,7 @@ async function serverOf(log: string, start: number, queries: URLSearchParams[] =
 }
 
 async function logs(url: string, ...words: string[]) {
-  const { stdout, stderr, code } = await runCli(["logs", url, "--session", "s", ...words]);
+  const { stdout, stderr, code } = await runHere(["logs", url, "--session", "s", ...words]);
   return { first: stdout.split("\n", 1)[0], bytes: stdout.length, stderr, code, stdout };
 }
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { runCli } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 
 const OUTPUT = { incarnation: "i", from: 0, next: 3, end: 3, output: "aGkK", format: "base64" };
 
@@ -41,47 +41,50 @@ test("to follow a process that is lost ends with 255, and says so; one that ende
   const lost = await serverOf({ state: "lost" }, {});
   const ended = await serverOf({ state: "exited", code: 3 }, {});
   for (const [verb, ...words] of FOLLOWING) {
-    expect(await runCli([verb, lost, "--session", "s", ...words])).toMatchObject({
+    expect(await runHere([verb, lost, "--session", "s", ...words])).toMatchObject({
       code: 255,
       stdout: expect.stringMatching(/hi|aGkK/),
       stderr: "sbx-stdio: the process was lost\n",
     });
-    expect(await runCli([verb, ended, "--session", "s", ...words])).toMatchObject({ code: 0, stderr: "" });
+    expect(await runHere([verb, ended, "--session", "s", ...words])).toMatchObject({ code: 0, stderr: "" });
   }
 });
 
 test("wait --exit prints the exit code, as docker wait does; --match prints what matched", async () => {
   const exit = await serverOf({}, { outcome: "met", offset: 3, exit: { code: 3 }, output: "" });
-  expect(await runCli(["wait", exit, "--session", "s", "--exit"])).toMatchObject({
+  expect(await runHere(["wait", exit, "--session", "s", "--exit"])).toMatchObject({
     code: 0,
     stdout: "3\n",
     stderr: "",
   });
   const match = { outcome: "met", offset: 3, match: { from: 0, to: 2, text: "hi", groups: [] }, exit: { code: 3 } };
   const matched = await serverOf({}, { ...match, output: "" });
-  expect(await runCli(["wait", matched, "--session", "s", "--match", "h."])).toMatchObject({ code: 0, stdout: "hi\n" });
+  expect(await runHere(["wait", matched, "--session", "s", "--match", "h."])).toMatchObject({
+    code: 0,
+    stdout: "hi\n",
+  });
 });
 
 test("wait ends with 124 where its search was given up, and says from where to go on", async () => {
   const answer = { outcome: "timeout", undecided: true, offset: 7, searchedTo: 7, output: "", exit: { code: 0 } };
   const url = await serverOf({}, answer);
-  expect(await runCli(["wait", url, "--session", "s", "--match", "h."])).toMatchObject({
+  expect(await runHere(["wait", url, "--session", "s", "--match", "h."])).toMatchObject({
     code: 124,
     stdout: "",
     stderr: "sbx-stdio: the output was not searched completely; wait again, with --from 7\n",
   });
-  const told = await runCli(["wait", url, "--session", "s", "--match", "h.", "--json"]);
+  const told = await runHere(["wait", url, "--session", "s", "--match", "h.", "--json"]);
   expect([told.code, JSON.parse(told.stdout), told.stderr]).toEqual([124, answer, ""]);
 });
 
 test("read says of text that it is not all of the bytes", async () => {
   const url = await serverOf({ state: "exited", output: "gr\ufffdn", lossy: true }, {});
   const words = ["read", url, "--session", "s", "--format", "text"];
-  expect(await runCli(words)).toMatchObject({
+  expect(await runHere(words)).toMatchObject({
     code: 0,
     stdout: "gr\ufffdn",
     stderr: "sbx-stdio: some bytes are not UTF-8; omit --format for the raw bytes\n",
   });
-  const told = await runCli([...words, "--json"]);
+  const told = await runHere([...words, "--json"]);
   expect([JSON.parse(told.stdout).lossy, told.stderr]).toEqual([true, ""]);
 });

@@ -6,7 +6,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { runCli, scratch } from "../fixture/cli.ts";
+import { scratch } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 
 const V3 = '{"version":3,"term":{"cols":80,"rows":24},"title":"x"}\n';
 const CAST = `${V3}[0.1,"o","one\\r\\n"]\n# comment\n[5,"r","90x30"]\n[0,"o","\\u001b[1mé\\u001b[0m\\r\\n"]\n[0,"x","3"]\n`;
@@ -20,22 +21,22 @@ function file(content: string | Uint8Array, name = "a.cast"): string {
 
 describe("a file", () => {
   test("is printed as it was, at any speed; pauses are as long as the speed and the limit say", async () => {
-    expect(await runCli(["replay", file(CAST), "--speed", "max"])).toMatchObject({
+    expect(await runHere(["replay", file(CAST), "--speed", "max"])).toMatchObject({
       code: 0,
       stdout: PRINTED,
       stderr: "",
     });
     const startMs = performance.now();
-    expect(await runCli(["replay", file(CAST), "--idle-limit", "1", "--speed", "2"])).toMatchObject({
+    expect(await runHere(["replay", file(CAST), "--idle-limit", "1", "--speed", "2"])).toMatchObject({
       stdout: PRINTED,
     });
     expect(performance.now() - startMs).toBeGreaterThan(550);
-    expect(await runCli(["replay", "-", "--speed", "max"], CAST)).toMatchObject({ code: 0, stdout: PRINTED });
+    expect(await runHere(["replay", "-", "--speed", "max"], CAST)).toMatchObject({ code: 0, stdout: PRINTED });
   });
 
   test("of asciicast v2 is printed too", async () => {
     const cast = '{"version":2,"width":80,"height":24}\n[0.1,"o","a"]\n[0.2,"i","typed"]\n[0.3,"o","b"]\n';
-    expect(await runCli(["replay", file(cast), "--speed", "1000"])).toMatchObject({
+    expect(await runHere(["replay", file(cast), "--speed", "1000"])).toMatchObject({
       code: 0,
       stdout: "ab",
       stderr: "",
@@ -58,13 +59,13 @@ describe("a file", () => {
     ["that waits for ever", `${V3}[1e12,"o","x"]\n`, "line 2 waits longer than 366 days"],
   ])("%s is refused with the reason", async (_name, content, reason) => {
     const path = file(content);
-    const { code, stdout, stderr } = await runCli(["replay", path]);
+    const { code, stdout, stderr } = await runHere(["replay", path]);
     expect([code, stdout, stderr]).toEqual([255, "", `sbx-stdio: cannot play ${path}: ${reason}\n`]);
   });
 
   test("that is cut short is played up to there, and said to be", async () => {
     const path = file(`${V3}[0,"o","shown"]\n[0,"o","los`);
-    expect(await runCli(["replay", path])).toMatchObject({
+    expect(await runHere(["replay", path])).toMatchObject({
       code: 255,
       stdout: "shown",
       stderr: `sbx-stdio: cannot play ${path}: line 3 is cut short: the recording ends within an event\n`,
@@ -72,11 +73,11 @@ describe("a file", () => {
   });
 
   test("that is not there, and options that are about a session's recording", async () => {
-    expect(await runCli(["replay", "./no.cast"])).toMatchObject({
+    expect(await runHere(["replay", "./no.cast"])).toMatchObject({
       code: 255,
       stderr: expect.stringMatching(/cannot read \.\/no\.cast: ENOENT/),
     });
-    expect(await runCli(["replay", "./no.cast", "--from", "5"])).toMatchObject({ code: 2 });
+    expect(await runHere(["replay", "./no.cast", "--from", "5"])).toMatchObject({ code: 2 });
   });
 });
 
@@ -99,12 +100,12 @@ describe("a session's recording", () => {
   test("is played from a place, and saved with its options, byte for byte", async () => {
     const { url, asked } = await server(200, CAST);
     const words = [url, "--sandbox", "dev", "--session", "web"];
-    expect(await runCli(["replay", ...words, "--speed", "max", "--from", "77"])).toMatchObject({ stdout: PRINTED });
+    expect(await runHere(["replay", ...words, "--speed", "max", "--from", "77"])).toMatchObject({ stdout: PRINTED });
     const path = join(scratch(), "web.cast");
     const more = ["--stored", "-o", path, "--follow", "--idle-limit", "2"];
-    expect(await runCli(["record", ...words, ...more])).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    expect(await runHere(["record", ...words, ...more])).toMatchObject({ code: 0, stdout: "", stderr: "" });
     expect(readFileSync(path, "utf8")).toBe(CAST);
-    expect((await runCli(["record", ...words, "--stored"])).stdout).toBe(CAST);
+    expect((await runHere(["record", ...words, "--stored"])).stdout).toBe(CAST);
     const base = "/api/sandboxes/dev/sessions/web/recording?";
     expect(asked).toEqual([`${base}from=77`, `${base}follow=1&idleLimit=2`, base]);
   });
@@ -113,7 +114,7 @@ describe("a session's recording", () => {
     const { url } = await server(404, '{"error":"not_recorded","message":"the session was never recorded"}');
     const path = join(scratch(), "web.cast");
     const words = ["record", url, "--session", "web", "--stored", "-o", path];
-    expect(await runCli(words)).toMatchObject({
+    expect(await runHere(words)).toMatchObject({
       code: 255,
       stderr: expect.stringMatching(/the session was never recorded/),
     });
@@ -124,7 +125,7 @@ describe("a session's recording", () => {
     const { url } = await server(200, CAST);
     const path = file("mine", "web.cast");
     const words = ["record", url, "--session", "web", "--stored", "-o", path];
-    expect(await runCli(words)).toMatchObject({
+    expect(await runHere(words)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/web\.cast is there already; give another name/),
     });

@@ -10,6 +10,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { selfSigned } from "../fixture/certificate.ts";
 import { cleanEnv, runCli, scratch } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 
 /** What the server says to each path, where it is not well. */
 type Answers = Readonly<Record<string, readonly [status: number, body: unknown, headers?: Record<string, string>]>>;
@@ -47,8 +48,8 @@ async function serve({ answers = {}, takesSockets = true, endsAt }: Way) {
 
 type Told = { ok: boolean; steps: { name: string; state: string; text: string; advice?: string }[] };
 
-async function doctor(url: string, env = cleanEnv()) {
-  const { code, stdout } = await runCli(["doctor", url, "--json"], "", env);
+async function doctor(url: string, env = cleanEnv(), run = runHere) {
+  const { code, stdout } = await run(["doctor", url, "--json"], "", env);
   const told = JSON.parse(stdout) as Told;
   expect([code, told.ok]).toEqual(told.ok ? [0, true] : [255, false]);
   return { ...told, last: told.steps.at(-1), names: told.steps.map(({ name }) => name) };
@@ -69,7 +70,7 @@ test("over TLS it says until when the certificate is good", async () => {
   const { url, certificate } = await serve({ endsAt: NEXT_YEAR });
   const file = join(scratch(), "trusted.pem");
   writeFileSync(file, certificate?.cert ?? "");
-  const { ok, steps } = await doctor(url, cleanEnv({ NODE_EXTRA_CA_CERTS: file }));
+  const { ok, steps } = await doctor(url, cleanEnv({ NODE_EXTRA_CA_CERTS: file }), runCli);
   expect(ok).toBe(true);
   expect(steps[2]).toMatchObject({
     name: "TLS",

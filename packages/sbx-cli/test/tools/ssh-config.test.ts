@@ -4,9 +4,10 @@ import { execFile } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { cleanEnv, runCli, scratch } from "../fixture/cli.ts";
+import { cleanEnv, scratch } from "../fixture/cli.ts";
+import { runHere } from "../fixture/here.ts";
 
-const entryOf = async (...words: string[]) => (await runCli(["ssh-config", ...words], "", cleanEnv())).stdout;
+const entryOf = async (...words: string[]) => (await runHere(["ssh-config", ...words], "", cleanEnv())).stdout;
 
 /** What ssh starts for the host, word by word. */
 async function startedBySsh(entry: string, host: string): Promise<string[]> {
@@ -47,6 +48,6 @@ test.each([
   ["--host", "a\n  ProxyCommand touch x"],
   ["--user", "root\nHost *"],
 ])("a line's end in %s would begin another line of the file: it is refused", async (option, value) => {
-  const { code, stdout, stderr } = await runCli(["ssh-config", "https://h.example", option, value], "", cleanEnv());
+  const { code, stdout, stderr } = await runHere(["ssh-config", "https://h.example", option, value], "", cleanEnv());
   expect([code, stdout, stderr.split("\n")[0]]).toEqual([2, "", expect.stringContaining("line breaks")]);
 });

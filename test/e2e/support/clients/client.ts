@@ -211,11 +211,24 @@ export class TestClient {
 
   /** Waits until the output, of all streams together, contains this. @returns All of it. */
   async output(expected: string | RegExp): Promise<string> {
-    await this.until(`output ${expected}`, () => {
-      const text = this.text();
-      return typeof expected === "string" ? text.includes(expected) : expected.test(text);
-    });
+    const find = typeof expected === "string" ? this.#finder(expected) : () => expected.test(this.text());
+    await this.until(`output ${expected}`, find);
     return this.text();
+  }
+
+  /** Whether the output contains this. Asked again it looks at what is new, and at no more before it than the text is long. */
+  #finder(expected: string): () => boolean {
+    const wanted = Buffer.from(expected);
+    let [at, tail] = [0, Buffer.alloc(0)];
+    return () => {
+      if (this.received.length < at) [at, tail] = [0, Buffer.alloc(0)];
+      const fresh = this.received.slice(at);
+      at = this.received.length;
+      const pieces = fresh.flatMap((one) => (one.kind === "output" && one.stream !== SNAPSHOT ? [one.bytes] : []));
+      const seen = Buffer.concat([tail, ...pieces]);
+      tail = Buffer.from(seen.subarray(Math.max(0, seen.length - wanted.length + 1)));
+      return seen.includes(wanted);
+    };
   }
 
   /** Waits for the end: the code of the close, after `exit` or `bye` if one came. */

@@ -10,12 +10,17 @@ import { childEnv } from "../../../../packages/local/src/base/env.ts";
 import { BIN } from "../../../../packages/local/src/base/paths.ts";
 import { anyFreePort } from "../../../../packages/local/src/base/ports.ts";
 import { isAlive } from "../../../../packages/local/src/processes/proc.ts";
-import { freshProject, packed, type Ran, run } from "./installed.ts";
+import { packed, type Ran, run } from "./installed.ts";
 import { until } from "./wait.ts";
 
-/** The folder of an installation, with the programs that npm would have fetched: the checkout's own. */
+/** The folder of an installation, as npm lays it out (`packages/packed` has it do so), with the programs that it would have fetched. */
 export async function installServe(): Promise<string> {
-  const project = await freshProject([(await packed()).cli]);
+  const project = mkdtempSync(join(tmpdir(), "sbx-packed-"));
+  const [home, bin] = ["sbx-stdio", ".bin"].map((name) => join(project, "node_modules", name)) as [string, string];
+  for (const folder of [home, bin]) mkdirSync(folder, { recursive: true });
+  const { code, stderr } = await run("tar", ["xzf", (await packed()).cli, "--strip-components=1", "-C", home], project);
+  if (code !== 0) throw new Error(`Cannot unpack: ${stderr}`);
+  symlinkSync("../sbx-stdio/bin/sbx-stdio.js", join(bin, "sbx-stdio"));
   const { platform, arch } = process;
   const programs = {
     [`@cloudflare/workerd-${platform}-${arch === "x64" ? "64" : arch}/bin/workerd`]: "workerd",
@@ -37,10 +42,13 @@ async function endBridge(file: string): Promise<void> {
   await until("the bridge to end", () => !isAlive(pid));
 }
 
+/** What is done at an end, the last first: the test's, unless a file of tests says otherwise. */
+type AtEnd = (end: () => Promise<void>) => void;
+
 /** A folder for the state of servers, whose bridges end with the test. */
-export function stateFolder(): string {
+export function stateFolder(atEnd: AtEnd = onTestFinished): string {
   const dir = mkdtempSync(join(tmpdir(), "sbx-st-"));
-  onTestFinished(async () => {
+  atEnd(async () => {
     await endBridge(join(dir, "bridge.json"));
     rmSync(dir, { recursive: true, force: true });
   });
@@ -68,9 +76,8 @@ export async function attached(
   program: readonly string[],
   { origin = served.origin, env: more = {} }: { origin?: string; env?: Record<string, string> } = {},
 ) {
-  const { stdout } = await act(project, served.state, ["token"], String(served.port));
   const words = [origin, "--sandbox", "home", "--", ...program];
-  const env = childEnv({ SBX_TOKEN: stdout.trim(), HOME: project, ...more });
+  const env = childEnv({ SBX_TOKEN: await served.token(), HOME: project, ...more });
   const child = spawn(commandOf(project), words, { cwd: project, env, stdio: ["pipe", "pipe", "ignore"] });
   let [output, lines] = ["", 0];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -101,11 +108,14 @@ export class Served {
   readonly port: number;
   readonly state: string;
   readonly origin: string;
+  readonly #project: string;
   readonly #child: ChildProcess;
   readonly #exited: Promise<number | null>;
+  #token: Promise<string> | undefined;
   output = "";
 
-  private constructor(child: ChildProcess, place: { port: number; state: string; origin: string }) {
+  private constructor(project: string, child: ChildProcess, place: { port: number; state: string; origin: string }) {
+    this.#project = project;
     this.port = place.port;
     this.state = place.state;
     this.origin = place.origin;
@@ -123,10 +133,11 @@ export class Served {
     project: string,
     words: readonly string[] = [],
     {
-      state = stateFolder(),
+      atEnd = onTestFinished,
+      state = stateFolder(atEnd),
       port = 0,
       env: more = {},
-    }: { state?: string; port?: number; env?: Record<string, string> } = {},
+    }: { atEnd?: AtEnd; state?: string; port?: number; env?: Record<string, string> } = {},
   ): Promise<Served> {
     const listening = port || (await anyFreePort());
     const place = { port: listening, state, origin: `http://localhost:${listening}` };
@@ -138,8 +149,8 @@ export class Served {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const served = new Served(child, place);
-    onTestFinished(() => served.kill());
+    const served = new Served(project, child, place);
+    atEnd(() => served.kill());
     const isUp = new Promise<void>((resolve) => {
       child.stdout?.on("data", () => served.output.includes("sbx-stdio serves") && resolve());
     });
@@ -157,6 +168,13 @@ export class Served {
 
   get pid(): number {
     return this.#child.pid ?? 0;
+  }
+
+  /** The owner's, who asks for it once: each time costs a third of a second of work. */
+  token(): Promise<string> {
+    const asked = () => act(this.#project, this.state, ["token"], String(this.port));
+    this.#token ??= asked().then(({ stdout }) => stdout.trim());
+    return this.#token;
   }
 
   get link(): string {
