@@ -47,6 +47,7 @@ export class TracedScreen {
   #x = 0;
   #y = 0;
   #main = this.#blank();
+  #alternate = this.#blank();
   #buffer = this.#main;
   #inserts = false;
   #wraps = true;
@@ -101,8 +102,8 @@ export class TracedScreen {
     this.settle();
     [this.#cols, this.#rows] = [cols, rows];
     const isMain = this.#buffer === this.#main;
-    this.#main = this.#blank();
-    this.#buffer = isMain ? this.#main : this.#blank();
+    [this.#main, this.#alternate] = [this.#blank(), this.#blank()];
+    this.#buffer = isMain ? this.#main : this.#alternate;
     this.#restrict();
   }
 
@@ -186,7 +187,7 @@ export class TracedScreen {
       else this.#y = Math.max(0, this.#y - 1);
     } else if (final === "c") {
       this.settle();
-      this.#main = this.#blank();
+      [this.#main, this.#alternate] = [this.#blank(), this.#blank()];
       this.#buffer = this.#main;
       [this.#x, this.#y] = [0, 0];
       [this.#inserts, this.#wraps] = [false, true];
@@ -230,7 +231,11 @@ export class TracedScreen {
       this.settle();
       if (isOn && mode === "?1049") this.#save();
       if (!isOn) this.#buffer = this.#main;
-      else if (this.#buffer === this.#main) this.#buffer = this.#blank();
+      else if (this.#buffer === this.#main) {
+        // It begins empty, and keeps the cursor that was saved in it.
+        this.#alternate = { ...this.#blank(), saved: this.#alternate.saved };
+        this.#buffer = this.#alternate;
+      }
       if (!isOn && mode === "?1049") this.#restore();
     }
   }
@@ -304,6 +309,9 @@ export class TracedScreen {
     const count = Math.min(Math.abs(by), bottom - top + 1);
     const first = by > 0 ? top : bottom - count + 1;
     this.#losing(first, first + count);
+    // A line that crosses a margin is torn there, and another may take its place.
+    if (lines[top]?.continues) this.#losing(top);
+    if (lines[bottom + 1]?.continues) this.#losing(bottom);
     for (let i = 0; i < count; i += 1) {
       const row = lines[by > 0 ? top : bottom] as Row;
       if (by > 0) lines.copyWithin(top, top + 1, bottom + 1);
@@ -312,6 +320,7 @@ export class TracedScreen {
       row.codes.fill(0);
       [row.continues, row.isNew] = [false, false];
     }
+    for (const y of [top, bottom + 1]) if (y > 0 && lines[y]?.continues) (lines[y - 1] as Row).isNew = true;
   }
 
   /** Moves the cells from the cursor on; what leaves the row is lost. */

@@ -113,9 +113,16 @@ test("G1: no word is on the screen that a pattern hides, whatever a program draw
     const random = randomOf(seed);
     const size = { cols: 6 + random(20), rows: 2 + random(6) };
     const steps = Array.from({ length: 200 }, () => step(random, size));
-    // A run of characters that replaces others is looked at before it and behind it.
+    // A run of characters that replaces others is looked at before it and behind it. Colours do not end it.
     const ends = steps.flatMap((_, i) =>
-      /^[a-z]/.test(steps[i + 1] ?? "") ? [] : [steps.slice(0, i + 1).join("").length],
+      /^[a-z]/.test(
+        steps
+          .slice(i + 1)
+          .join("")
+          .replaceAll("\x1b[31m", ""),
+      )
+        ? []
+        : [steps.slice(0, i + 1).join("").length],
     );
     const offsets = Array.from({ length: 3 }, () => ends[random(ends.length)] ?? 0);
     try {
@@ -133,7 +140,7 @@ test("G1: a secret drawn in any order is neither on the screen at any offset nor
     const size = { cols: 5 + random(30), rows: 6 };
     const first = random(size.cols);
     // Around it is text, as wide as the screen: its line is wrapped.
-    const noise = Array.from({ length: 3 * size.cols }, () => "xyz "[random(4)]).join("");
+    const noise = Array.from({ length: 4 * size.cols }, () => "xyz "[random(4)]).join("");
     const cells = Array.from(secret, (character, i) => ({ character, at: first + i }));
     const drawn = cells
       .toSorted(() => random(3) - 1)
@@ -151,6 +158,20 @@ test("G1: a secret drawn in any order is neither on the screen at any offset nor
     expect(linesOf(terminal)[0], `seed ${seed}`).toContain("*".repeat(secret.length));
     expect(Buffer.from(hidden).includes(secret)).toBe(false);
   }
+});
+
+test("G1: a line that a margin tears, and one that a margin joins, are hidden", () => {
+  const size = { cols: 12, rows: 6 };
+  const torn = "\x1b[2;4r\x1b[4;1Hhrtpfdshkfgzkiss\x1b[1L";
+  const joined = "\x1b[2;4rhrtpfdshkfgzzxkrstaugfofki\x1bEcxjiblitingyr";
+  expect(Buffer.from(redacted(Buffer.from(torn), size, "fgzkis")).toString()).toContain("hrtpfdshk******s");
+  expect(Buffer.from(redacted(Buffer.from(joined), size, "fgzki")).toString()).toContain("hrtpfdshk***zxkrstaugfof**");
+});
+
+test("G1: the alternate screen keeps its saved cursor while the main one is shown", () => {
+  const output = Buffer.from("\x1b[?47h\x1b[?7l\x1b[s\x1b[?47l\x1b[?1049h\x1b[u\x1b[6;8Hsecrab");
+  // It wraps no lines again, so each character behind the last column replaces the one before.
+  expect(Buffer.from(redacted(output, { cols: 12, rows: 6 }, "secrb")).toString()).toMatch(/H\*{4}a\*$/);
 });
 
 test("G1: what stood on the screen before the next character of the same text replaced it is hidden", () => {
