@@ -132,14 +132,19 @@ test("16, 256 and 16 million colours and attributes reach the cells; wide charac
   await tab.run("clear");
   await tab.prompt();
   const words = "日本語 👩‍💻 ✅ 🇩🇪 👍🏽 ❤️";
+  // Each change is drawn before the next key: keys that come together can have the editor draw other cells.
   await tab.type(`echo ${words}`);
+  await tab.find(new RegExp(`^\\$ echo ${words}$`, "u"));
   // The editor redraws the line from its own count of cells: one that differs garbles it.
   await tab.page.keyboard.press("Control+A");
   await tab.type("x");
+  await tab.find(new RegExp(`^\\$ xecho ${words}$`, "u"));
   await tab.page.keyboard.press("Control+E");
   await tab.type("!");
+  await tab.find(new RegExp(`^\\$ xecho ${words}!$`, "u"));
   await tab.page.keyboard.press("Control+A");
   await tab.page.keyboard.press("Control+D");
+  await tab.find(new RegExp(`^\\$ echo ${words}!$`, "u"));
   await tab.page.keyboard.press("Control+E");
   await tab.page.keyboard.press("Enter");
   await tab.shows(`${words}!`);

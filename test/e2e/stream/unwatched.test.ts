@@ -98,14 +98,13 @@ test("a job that nobody watches is asked after once its bridge calls, and not be
   expect(looks.length).toBe(1);
 });
 
-test("a bridge that was away as the last client left is looked at all the same", async () => {
+test("H20a: a process whose bridge breaks away just as its last client leaves is looked at all the same", async () => {
   const who = await person();
   const session = fresh("s");
   const client = await connect(who, { session, ...sh("echo $$; sleep 2; exit 7") });
   await client.output("\n");
   const pid = Number(client.text());
-  await cutInnerHop();
-  await client.leave();
+  await Promise.all([client.leave(), cutInnerHop()]);
   await until("the job's end", async () => !(await isAliveIn(who, pid)));
   await exitOnRecord(who, session);
 });

@@ -123,8 +123,16 @@ export class InnerHop {
     if (!isCared) this.#retryLater();
   }
 
-  /** No client needs the bridge any more: the process goes on without us. */
-  release(): void {
+  /**
+   * No client needs the bridge any more: the process goes on without us.
+   * @param unheard Called if the connection turns out to be broken: the bridge may have missed what was said last.
+   */
+  release(unheard?: () => void): void {
+    if (unheard !== undefined) {
+      this.#socket?.addEventListener("close", ({ code }) => {
+        if (code !== CLOSE.normal) unheard();
+      });
+    }
     if (this.#retry !== undefined) clearTimeout(this.#retry);
     this.#retry = undefined;
     this.#era += 1;

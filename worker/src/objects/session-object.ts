@@ -165,7 +165,11 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     const isForgotten = record.endsUnattended === true;
     // Once the hop is closed, the screen can't be fetched any more if the container dies (X7).
     if (isForgotten || lifecycle.looks.isDone(session, Date.now())) {
-      lifecycle.detach(session);
+      lifecycle.detach(session, () => {
+        if (lifecycle.state.at !== "detached") return;
+        detached.unheard(Date.now());
+        void alarm.set();
+      });
       metrics.flush(Date.now());
       detached.begin(Date.now());
       void alarm.set();

@@ -50,6 +50,11 @@ export class DetachedProcess {
     this.#pollAgain(nowMs, this.#store.record?.hasBell === true ? LAST_POLL_MS : FIRST_POLL_MS);
   }
 
+  /** The bridge was not told how to wake this object: the process is polled instead. */
+  unheard(nowMs: number): void {
+    this.#pollAgain(nowMs, FIRST_POLL_MS);
+  }
+
   /** This object follows a process without clients. @returns Whether the alarm must be set. */
   guard(nowMs: number): boolean {
     if (this.#next !== undefined && this.#next.atMs <= nowMs + FIRST_POLL_MS) return false;

@@ -176,8 +176,11 @@ export class SessionLifecycle {
     return true;
   }
 
-  /** The last client has left: the process continues alone, and this object may be evicted. */
-  detach(session: RelaySession): void {
+  /**
+   * The last client has left: the process continues alone, and this object may be evicted.
+   * @param unheard Called if the bridge was not told how to wake this object.
+   */
+  detach(session: RelaySession, unheard?: () => void): void {
     const { client } = this.hop;
     // The output of a recorded process is fetched at once.
     const after = this.#ports.recordings.isRecording ? 0 : FIRST_POLL_MS / 1000;
@@ -186,7 +189,7 @@ export class SessionLifecycle {
     this.#session = undefined;
     this.reaching.left();
     client.park({ offset: session.log.endOffset, seconds: 0, after, bell: this.#ports.sessionKey });
-    this.hop.release();
+    this.hop.release(unheard);
   }
 
   /** The clients stay, and this object may be evicted. The bridge keeps their places. */

@@ -195,3 +195,23 @@ test("a long message arrives whole though its memory is given back, also if it w
     await written;
     expect(new Uint8Array(await arrived)).toEqual(sent);
   }));
+
+test("H20: who lets go of a broken connection is told, and of a good one is not", async () => {
+  for (const [code, isTold] of [
+    [1000, false],
+    [1011, true],
+  ] as const) {
+    const { hop, answers } = makeHop();
+    const opened = hop.open();
+    const { socket, bridge } = openSocket();
+    answers[0]?.({ kind: "open", socket });
+    bridge.send(JSON.stringify(INNER_HELLO));
+    await opened;
+    const unheard = vi.fn();
+    const closed = new Promise((resolve) => socket.addEventListener("close", resolve));
+    hop.release(unheard);
+    bridge.close(code);
+    await closed;
+    expect(unheard).toHaveBeenCalledTimes(isTold ? 1 : 0);
+  }
+});
