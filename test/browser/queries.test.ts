@@ -84,7 +84,7 @@ test("a page with stock xterm.js as a plain client types, sees its echo, each ch
   await until("the end of the answers", () => typed().endsWith("1"));
   expect(typed().length).toBeGreaterThan(1);
   const before = typed();
-  // Whoever comes next is the answerer, as after a reload.
+  // The next client is the answerer, as after a reload.
   await tab.page.close();
   const other = await openPlain(browser, await browser.profile(), sandbox, token);
   await other.find(/^end of log/);

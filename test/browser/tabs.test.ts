@@ -74,7 +74,7 @@ test("a page is divided by a key: shells typed into apart, dividers that move, a
   await hasFocus(tab, "one");
   await typed(tab, "clear; tput cols", String(await cols()));
 
-  // What is closed leaves its session, and nothing holds its terminal any longer.
+  // A closed pane leaves its session, and nothing holds its terminal any longer.
   await tab.page.keyboard.press("Control+Shift+E");
   const third = await focused(tab, 3);
   const half = await size("rows");
@@ -128,7 +128,7 @@ test("tabs are opened, chosen, moved and closed by keys; one that is dragged div
   await tab.page.keyboard.press("ArrowRight");
   await tab.page.keyboard.press("Enter");
   await hasFocus(tab, second);
-  // A frame that comes late, as on a busy machine, takes the keyboard from nobody.
+  // A frame that comes late, as on a busy machine, takes the keyboard from no pane.
   await frames.come();
   await hasFocus(tab, second);
   await tab.page.keyboard.press("Control+Shift+BracketLeft");

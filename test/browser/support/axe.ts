@@ -18,7 +18,7 @@ const OUTPUT = ".xterm-screen";
 export async function findings(tab: Tab): Promise<string[]> {
   if (!(await tab.page.evaluate(() => window.axe !== undefined))) await tab.page.evaluate(SOURCE);
   const violations = await tab.page.evaluate(async (exclude) => {
-    // What is behind a dialog is inert, and a view of its own.
+    // The page behind a dialog is inert, and looked at as another view.
     const context = document.querySelector("dialog[open]") ?? { exclude: [[exclude]] };
     return (await window.axe?.run(context, { resultTypes: ["violations"], preload: false }))?.violations;
   }, OUTPUT);

@@ -25,7 +25,7 @@ export type Fixture = {
   /** A tab with a shell in a sandbox of its own, logged in. */
   shell(options?: ShellOptions): Promise<ShellTab>;
   /**
-   * The shell that all tests of a file have in turn, on an empty screen, in a folder of its own. After a failure it is a new one.
+   * The shell that all tests of a file have in turn, on an empty screen, each in another folder. After a failure a new shell is made.
    * @param options Of its first test.
    */
   sameShell(options?: ShellOptions): Promise<ShellTab>;

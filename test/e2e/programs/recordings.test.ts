@@ -71,7 +71,7 @@ const sizeOf = (name: string) =>
 
 /** Each kilobyte of everything takes minutes. */
 const isWhole = process.env.RECORDED_KB === "1";
-/** The bridge's tests compare the emulator with xterm.js on all of them: here one of its own screen, one of panes, one of wide characters. */
+/** The bridge's tests compare the emulator with xterm.js on all of them: here one for each: a whole screen, panes, wide characters. */
 const PROGRAMS = ["vim", "tmux", "wide"];
 const OTHERS = ["alternate", "build", "htop", "less", "less-colours", "shell", "spinner", "top", "vim-colours"];
 const MORE = isWhole ? OTHERS : [];

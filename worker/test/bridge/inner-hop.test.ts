@@ -14,6 +14,17 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+/** A hop whose bridge has greeted. */
+async function greetedHop() {
+  const { hop, answers } = makeHop();
+  const opened = hop.open();
+  const { socket, bridge } = openSocket();
+  answers[0]?.({ kind: "open", socket });
+  bridge.send(JSON.stringify(INNER_HELLO));
+  await opened;
+  return { hop, answers, socket, bridge };
+}
+
 test("attempts under way are shared", async () => {
   const { hop, answers, greetings } = makeHop();
   const opened = [hop.open(), hop.open()];
@@ -157,12 +168,7 @@ test("a bridge that is to be asked again later is not asked before", async () =>
 });
 
 test("a connection that broke with nobody there is made again once somebody is, and only one", async () => {
-  const { hop, answers } = makeHop();
-  const opened = hop.open();
-  const { socket, bridge } = openSocket();
-  answers[0]?.({ kind: "open", socket });
-  bridge.send(JSON.stringify(INNER_HELLO));
-  await opened;
+  const { hop, answers, bridge } = await greetedHop();
   hop.keep();
   expect(answers.length).toBe(1);
 
@@ -201,12 +207,7 @@ test("H20: who lets go of a broken connection is told, and of a good one is not"
     [1000, false],
     [1011, true],
   ] as const) {
-    const { hop, answers } = makeHop();
-    const opened = hop.open();
-    const { socket, bridge } = openSocket();
-    answers[0]?.({ kind: "open", socket });
-    bridge.send(JSON.stringify(INNER_HELLO));
-    await opened;
+    const { hop, socket, bridge } = await greetedHop();
     const unheard = vi.fn();
     const closed = new Promise((resolve) => socket.addEventListener("close", resolve));
     hop.release(unheard);

@@ -53,7 +53,7 @@ export function preloadDialogs(): () => void {
   return () => cancelIdleCallback(id);
 }
 
-/** Whether a command would choose what is chosen. */
+/** Whether the setting that a command chooses is on already. */
 function isOn(command: WorkspaceCommand, { scheme, theme, isReader }: Preferences): boolean {
   if (command.do === "theme") return command.name === theme?.name;
   return command.do === "scheme"

@@ -88,7 +88,7 @@ export function PagePane(props: PagePaneProps) {
         heading={
           <PaneHeading
             {...{ ...heading, id, place }}
-            // Its tab says the same title.
+            // The title of a pane alone stands on its tab.
             title={hasOthers ? title : texts.terminal.place(at.sandbox, name)}
             onDoubleClick={hasOthers ? maximize : heading.onNaming}
           />

@@ -368,7 +368,7 @@ async function syncPreferences(store: PreferenceStore, { key }: User, local: Sto
   let pause: ReturnType<typeof setTimeout> | undefined;
   let isChanged = false;
   let isUnsaved = false;
-  /** Of two requests, the older could be the last to arrive. */
+  /** Requests that have no answer yet. The next one waits for them: of two, the older could arrive last. */
   let underWay = 0;
   const send = async () => {
     const preferences = store.get();

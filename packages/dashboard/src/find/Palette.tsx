@@ -31,7 +31,7 @@ export type PaletteProps = {
   readonly titleOf: (target: SessionTarget) => string;
   readonly onRename: (target: SessionTarget, name: string) => void;
   readonly may: (command: WorkspaceCommand) => boolean;
-  /** Whether it chooses what is on now. */
+  /** Whether the setting that the command chooses is on already. */
   readonly isOn: (command: WorkspaceCommand) => boolean;
   readonly mayEnd: boolean;
   /** The ports of web servers in the focused pane. */

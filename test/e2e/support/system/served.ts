@@ -42,7 +42,7 @@ async function endBridge(file: string): Promise<void> {
   await until("the bridge to end", () => !isAlive(pid));
 }
 
-/** What is done at an end, the last first: the test's, unless a file of tests says otherwise. */
+/** Clean-up, the last first: at the end of a test, or of a file that says so. */
 type AtEnd = (end: () => Promise<void>) => void;
 
 /** A folder for the state of servers, whose bridges end with the test. */
