@@ -12,10 +12,21 @@ const ASKED_OFTEN = 4_096;
 /** Tests put other clocks in their place. */
 const { setTimeout: later, clearTimeout: never } = globalThis;
 const now = performance.now.bind(performance);
-/** What this thread has computed, in milliseconds: a busy machine makes no mutant endless. workerd's clock stands still meanwhile. */
+/** workerd has a method that throws instead. */
+function threadTime(): typeof process.threadCpuUsage | undefined {
+  try {
+    process.threadCpuUsage();
+    return process.threadCpuUsage;
+  } catch {
+    return undefined;
+  }
+}
+const threadUsage = threadTime();
+/** What this thread has computed, in milliseconds: a busy machine makes no mutant endless. In workerd, the time that has passed. */
 const computed = (): number => {
-  const used = globalThis.process?.threadCpuUsage?.();
-  return used === undefined ? now() : (used.user + used.system) / 1_000;
+  if (threadUsage === undefined) return now();
+  const { user, system } = threadUsage();
+  return (user + system) / 1_000;
 };
 
 interface Switch {
