@@ -18,9 +18,15 @@ import { fingerprint, readTree } from "./tree/tree.ts";
 const LEDGER = join(ROOT, "docs/proof/mutants.jsonl");
 /** By which a source asks whether a mutant is on. */
 const IS = "globalThis.mutants.is";
-/** Search at random for long: asked only about what the others did not notice. */
-const LONG =
-  /\/(budget|feed|fuzz|hostile-client|model|traces|mutants|exploration|two-drivers|keyboard-exploration|simulation|crowd-simulation|query-filter|viewer-link|xterm-limits)\.test\.ts$/;
+/** Search at random for long, or start a workerd for each file: asked only about what the others did not notice. */
+const LONG = new RegExp(
+  `/(${[
+    "budget|feed|fuzz|hostile-client|model|traces|mutants|exploration|two-drivers|keyboard-exploration|simulation",
+    "crowd-simulation|query-filter|viewer-link|xterm-limits",
+    "worker/test/audit/(gathering|refusals)|worker/test/preview/preview",
+    "worker/test/objects/(own-bell|parking|recording|recording-bucket|session-object|unanswered-calls|waits)",
+  ].join("|")})\\.test\\.ts$`,
+);
 
 interface LedgerLine {
   readonly room: string;

@@ -2,7 +2,7 @@
 // that brought the process down. Knows no ledger.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BIN, ROOT } from "../../packages/local/src/base/paths.ts";
 import type { MutationSuite, RunnerMessage, RunnerSetup } from "./rooms.ts";
@@ -31,8 +31,6 @@ interface Question {
 
 /** Processor time without a word, after which a process hangs: more than a test may take without a mutant, and with one. */
 const [HANGS_SECONDS, HANGS_WITH_MUTANT_SECONDS] = [90, 30];
-/** Most mutants are noticed by tests that compute for less than these, so the others are asked about few. */
-const QUICK_MS: readonly number[] = [15, 150];
 const LOOKED_AT_MS = 5_000;
 /** Clock ticks in a second, the unit of /proc. */
 const TICKS = 100;
@@ -40,14 +38,15 @@ const TICKS = 100;
 /** The bridge's mutants may signal every process that they see: a namespace has no others. Needs root. */
 const ALONE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
 
-/** Processor time of the process, in seconds, or of the one that it has started in a namespace. */
-function processorTime(parent: number): number {
+/** Processor time of the process and of all that it has started, in seconds: tests run in its workerd, or in its namespace. */
+function processorTime(pid: string): number {
   try {
-    const [inner] = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").split(" ");
-    const isApart = readFileSync(`/proc/${parent}/comm`, "utf8").trim() === ALONE[0];
-    const pid = isApart ? inner : parent;
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / TICKS;
+    const started = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean),
+    );
+    const ownSeconds = (Number(fields[11]) + Number(fields[12])) / TICKS;
+    return started.reduce((seconds, child) => seconds + processorTime(child), ownSeconds);
   } catch {
     return 0;
   }
@@ -66,7 +65,8 @@ class Asking {
   readonly #quick = new Set<string>();
   #isFirst = true;
   #doubtful = 0;
-  #lastFile: string | undefined;
+  /** Test files in the order in which they told something: vitest runs those of one project after those of another. */
+  readonly #heard = new Set<string>();
 
   constructor(question: Question) {
     this.#question = question;
@@ -94,9 +94,9 @@ class Asking {
   }
 
   async #askQuickFirst(stage: readonly string[]): Promise<void> {
-    const { slowestMs } = this.#question;
+    const { slowestMs, suite } = this.#question;
     let [tests, only]: [readonly string[], readonly string[] | undefined] = [stage, undefined];
-    for (const limitMs of [...QUICK_MS.filter((quickMs) => quickMs < slowestMs), slowestMs]) {
+    for (const limitMs of [...suite.quickMs.filter((quickMs) => quickMs < slowestMs), slowestMs]) {
       this.#slow.clear();
       this.#isFirst = only === undefined;
       await this.#askAll(tests, limitMs, only);
@@ -110,9 +110,8 @@ class Asking {
     while (tests.length > 0 && this.#left.size > 0) {
       const before = this.#left.size;
       const unfinished = await this.#runOnce({ tests, slowestMs, only });
-      const from = this.#lastFile === undefined ? 0 : tests.indexOf(this.#lastFile);
-      const next =
-        unfinished === undefined ? tests.slice(Math.max(0, from)) : tests.filter((test) => unfinished.includes(test));
+      const isDone = (test: string): boolean => this.#heard.has(test) && test !== [...this.#heard].at(-1);
+      const next = tests.filter((test) => (unfinished === undefined ? !isDone(test) : unfinished.includes(test)));
       // Nobody knows what it was: the file says nothing.
       tests = next.length === tests.length && this.#left.size === before ? next.slice(1) : next;
     }
@@ -125,7 +124,7 @@ class Asking {
   /** @returns The test files that did not come to an end; undefined: the process did not. */
   async #runOnce(some: Pick<RunnerSetup, "tests" | "slowestMs" | "only">): Promise<readonly string[] | undefined> {
     let unfinished: readonly string[] | undefined;
-    this.#lastFile = undefined;
+    this.#heard.clear();
     await this.#runProcess({ ...some, mutants: [...this.#left] }, (message) => {
       if (message.type === "end") unfinished = message.unfinished;
       else if (message.type === "failed") this.#broken.add(`${message.name}: ${message.why.split("\n")[0]}`);
@@ -136,7 +135,7 @@ class Asking {
   }
 
   #take({ file, id, name, findings }: RunnerMessage & { type: "test" }): void {
-    this.#lastFile = file;
+    this.#heard.add(file);
     const isSlow = findings.skipped.length > 0;
     if (isSlow) this.#slow.set(id, file);
     if (this.#isFirst && !isSlow) this.#quick.add(id);
@@ -199,6 +198,8 @@ class Asking {
     const [program = "", ...args] = [...runtime, join(ROOT, "scripts/mutation/runner.ts"), file];
     const child = spawn(program, args, {
       cwd: ROOT,
+      // A group of its own: a namespace does not keep a signal to the whole group from those outside of it.
+      detached: true,
       // The same runs for each mutant.
       env: { ...process.env, CI: "1", SIM_SEED: "1", SIM_RUNS: "20" },
       stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -209,10 +210,13 @@ class Asking {
   async #waitFor(child: ChildProcess, receive: (message: RunnerMessage) => void): Promise<void> {
     let [word, since] = ["", 0];
     const look = setInterval(() => {
-      const used = processorTime(child.pid ?? 0);
+      const used = processorTime(String(child.pid));
       const current = readFileSync(this.#now, "utf8");
       if (current !== word) [word, since] = [current, used];
-      if (used - since > (current === "" ? HANGS_SECONDS : HANGS_WITH_MUTANT_SECONDS)) child.kill("SIGKILL");
+      since = Math.min(since, used);
+      if (used - since > (current === "" ? HANGS_SECONDS : HANGS_WITH_MUTANT_SECONDS))
+        // Its workerd too, which would go on without it.
+        process.kill(-(child.pid as number), "SIGKILL");
     }, LOOKED_AT_MS);
     child.on("message", (message: RunnerMessage) => {
       word = "";

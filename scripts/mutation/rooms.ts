@@ -16,11 +16,18 @@ export interface MutationSuite {
   /** vitest's configuration; absent: that of a package which needs nothing. */
   readonly config?: string;
   readonly runtime: "node" | "bun";
+  /** Most mutants are noticed by tests that compute for less than these, so the others are asked about few. */
+  readonly quickMs: readonly number[];
 }
 
-const CORE: MutationSuite = { tests: "packages/sandbox-stdio", runtime: "node" };
-const BRIDGE: MutationSuite = { tests: "sandbox", config: "sandbox/vitest.config.ts", runtime: "bun" };
-const WORKER: MutationSuite = { tests: "worker", config: "worker/vitest.config.ts", runtime: "node" };
+const CORE: MutationSuite = { tests: "packages/sandbox-stdio", runtime: "node", quickMs: [15, 150] };
+const BRIDGE: MutationSuite = {
+  tests: "sandbox",
+  config: "sandbox/vitest.config.ts",
+  runtime: "bun",
+  quickMs: [15, 150],
+};
+const WORKER: MutationSuite = { tests: "worker", config: "worker/vitest.config.ts", runtime: "node", quickMs: [150] };
 
 const room = (name: string, sources: string, suite: MutationSuite, goal = 0): MutationRoom => ({
   ...{ name, sources, suite, goal },

@@ -40,7 +40,7 @@ async function outcomesOf(source: string, tests: string): Promise<Record<string,
   const mutants = numbered(source);
   const outcomes: Record<string, Outcome> = {};
   await askTests({
-    suite: { tests: join(".local", basename(root)), runtime: "node" },
+    suite: { tests: join(".local", basename(root)), runtime: "node", quickMs: [15, 150] },
     texts: new Map([[path, withSwitches(source, mutants, "globalThis.mutants.is")]]),
     mutants: [...mutants.keys()],
     stages: [[file]],
