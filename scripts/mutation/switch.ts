@@ -134,10 +134,15 @@ export default class SwitchRunner extends TestRunner {
 
   async runTask(test: RunnerTestCase): Promise<void> {
     const own = TestRunner.getTestFn(test);
-    if (this.#shared.on === undefined || this.#run === undefined) return own();
+    const run = this.#run;
+    if (run?.queue === undefined) return own();
     let timer: ReturnType<typeof later> | undefined;
     const tooLong = new Promise<never>((_, reject) => {
-      timer = later(() => reject(new Error("too long")), this.#run?.waitMs);
+      timer = later(() => {
+        // What it waits for may be gone for the tests after it too: the parent starts anew, without the mutant.
+        if (this.#setup.now !== undefined) process.kill(0, "SIGKILL");
+        reject(new Error("too long"));
+      }, run.waitMs);
     });
     try {
       await Promise.race([own(), tooLong]);

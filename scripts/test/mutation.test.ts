@@ -75,6 +75,23 @@ test("each mutant is tried by the tests that run over it, those of loading and e
   });
 });
 
+const WAITS = `export const reach = (isThere: boolean): Promise<void> => isThere ? Promise.resolve() : new Promise(() => undefined);
+export const one = (): number => 2 - 1;
+`;
+const TESTS_OF_WAITS = `import { expect, test } from "vitest";
+import { one, reach } from "../src/steps.ts";
+test("reaches", () => reach(true));
+test("counts", () => expect(one()).toBe(1));
+`;
+
+test("a mutant by which a test waits for good has hung, and the others are asked about in a new process", async () => {
+  expect(await outcomesOf(WAITS, TESTS_OF_WAITS)).toEqual({
+    "isThere -> true": { outcome: "survived" },
+    "isThere -> false": { outcome: "hung" },
+    "- -> +": { outcome: "killed", by: "counts" },
+  });
+});
+
 test.each([
   ["a chain of optional members", "x?.a.min(b)?.c.push(d);"],
   ["operators that may not stand side by side", "const y = a ?? (b ?? c) ?? d;"],
