@@ -1,12 +1,18 @@
 // The rules behind limits and revocations, without objects or sockets: what is counted, and what is concerned.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MAX_TOKEN_SECONDS } from "../../src/auth/identity.ts";
+import { type Identity, MAX_TOKEN_SECONDS } from "../../src/auth/identity.ts";
 import { addressKey } from "../../src/limits/address-key.ts";
 import { countAttempt } from "../../src/limits/attempts.ts";
 import { CallCounter } from "../../src/limits/call-counter.ts";
 import { idleMsOf, readLimits } from "../../src/limits/limits.ts";
-import { concerns, KEPT_OUT_MS, REVOCATION_KEEP_MS, type Revocation } from "../../src/limits/revocation.ts";
+import {
+  concerns,
+  KEPT_OUT_MS,
+  REVOCATION_KEEP_MS,
+  type Revocation,
+  revocableOf,
+} from "../../src/limits/revocation.ts";
 import { AuthFault } from "../../src/refusal/fault.ts";
 import { SHARE_SECONDS } from "../../src/routes/tickets.ts";
 
@@ -63,6 +69,13 @@ test("attempts: after a clock was set back by an hour, one is let in each second
   expect(countAttempt(counted.fullAtMs, 2_000, limit)).toEqual({ ok: true, fullAtMs: 182_000 });
   expect(countAttempt(182_000, 2_000, limit).ok).toBe(false);
   expect(countAttempt(182_000, 182_000, limit)).toEqual({ ok: true, fullAtMs: 183_000 });
+});
+
+test("attempts: a fraction or a millisecond that was rounded is no clock that was set back", () => {
+  const limit = { perMinute: 60, burst: 2 };
+  expect(countAttempt(2_999.5, 1_000, limit)).toEqual({ ok: false, fullAtMs: 2_999.5, retryAfterSeconds: 1 });
+  expect(countAttempt(3_001, 1_000, limit)).toEqual({ ok: false, fullAtMs: 3_001, retryAfterSeconds: 2 });
+  expect(countAttempt(3_001.5, 1_000, limit)).toEqual({ ok: false, fullAtMs: 3_000, retryAfterSeconds: 1 });
 });
 
 test("attempts: who sets the rate alone allows no more than that at once", () => {
@@ -152,6 +165,15 @@ test("limits: what is not set has the documented default; what is no count is re
 test("no token, and no link made at a token's end, is good for longer than a revocation is remembered", () => {
   const shareSeconds = SHARE_SECONDS.max;
   expect((MAX_TOKEN_SECONDS + shareSeconds) * 1000).toBeLessThanOrEqual(REVOCATION_KEEP_MS);
+});
+
+test("an identity can be revoked by its person, the id of its token and its login, as far as it has them", () => {
+  const tenant = { tenantClaim: "sub", tenantValue: "alice" } as const;
+  const alice: Identity = { ...tenant, issuer: "i", subject: "alice", scopes: new Set(), expiresAt: 9 };
+  expect(revocableOf(alice)).toEqual({ persons: [{ subject: "alice" }], tokenIds: [] });
+  expect(revocableOf({ ...alice, issuedAt: 5, tokenId: "one", loginId: "two" })).toEqual({
+    ...{ persons: [{ subject: "alice", issuedAt: 5 }], tokenIds: ["one"], login: "two" },
+  });
 });
 
 test("a login that was ended concerns what rests on it, and nothing else of its person", () => {
