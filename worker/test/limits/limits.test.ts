@@ -6,13 +6,7 @@ import { addressKey } from "../../src/limits/address-key.ts";
 import { countAttempt } from "../../src/limits/attempts.ts";
 import { CallCounter } from "../../src/limits/call-counter.ts";
 import { idleMsOf, readLimits } from "../../src/limits/limits.ts";
-import {
-  concerns,
-  KEPT_OUT_MS,
-  REVOCATION_KEEP_MS,
-  type Revocation,
-  revocableOf,
-} from "../../src/limits/revocation.ts";
+import { concerns, REVOCATION_KEEP_MS, type Revocation, revocableOf } from "../../src/limits/revocation.ts";
 import { AuthFault } from "../../src/refusal/fault.ts";
 import { SHARE_SECONDS } from "../../src/routes/tickets.ts";
 
@@ -191,11 +185,13 @@ test("a revoked user is kept out for a day unless they may return, and with toke
     persons: [{ subject: "bob", ...(issuedAt === undefined ? {} : { issuedAt }) }],
     tokenIds: ["t"],
   });
-  const [before, after] = [atMs / 1000 - 5, atMs / 1000 + 5];
-  const [soon, later] = [atMs + KEPT_OUT_MS - 1, atMs + KEPT_OUT_MS];
+  const [before, after] = [atMs / 1000, atMs / 1000 + 1];
+  const [soon, later] = [atMs + 24 * 3_600_000 - 1, atMs + 24 * 3_600_000];
   expect([before, after, undefined].map((issuedAt) => concerns(revocation, bob(issuedAt), soon))).toEqual(
     Array(3).fill(true),
   );
+  const carolFor = (subject: string) => ({ persons: [{ subject: "carol" }, { subject }], tokenIds: [] });
+  expect(["bob", "dora"].map((subject) => concerns(revocation, carolFor(subject), soon))).toEqual([true, false]);
   expect([before, after, undefined].map((issuedAt) => concerns(revocation, bob(issuedAt), later))).toEqual([
     true,
     false,

@@ -42,6 +42,7 @@ test("tickets: one that was used is no good again in an object made anew, until 
     expect([await again().use("one", 2_000, 1_999), await again().use("two", 9_000, 1_999)]).toEqual([false, true]);
     expect(await again().use("three", 9_000, 2_000)).toBe(true);
     expect([...(await storage.list({ prefix: "used:" })).keys()]).toEqual(["used:three", "used:two"]);
+    expect(await first.use("one", 9_000, 2_000)).toBe(true);
   }));
 
 test("arrivals: for ten seconds after one came, an end may be of the process before", () => {
