@@ -63,6 +63,8 @@ class Asking {
   readonly #slow = new Map<string, string>();
   /** Ids of the tests that were not too slow at first. */
   readonly #quick = new Set<string>();
+  /** Ids of the tests that have told what they found in this pass. */
+  readonly #told = new Set<string>();
   #isFirst = true;
   #doubtful = 0;
   /** Test files in the order in which they told something: vitest runs those of one project after those of another. */
@@ -107,13 +109,14 @@ class Asking {
 
   async #askAll(stage: readonly string[], slowestMs: number, only: RunnerSetup["only"]): Promise<void> {
     let tests = stage;
+    this.#told.clear();
     while (tests.length > 0 && this.#left.size > 0) {
-      const before = this.#left.size;
-      const unfinished = await this.#runOnce({ tests, slowestMs, only });
+      const before = this.#left.size - this.#told.size;
+      const unfinished = await this.#runOnce({ tests, slowestMs, only, except: [...this.#told] });
       const isDone = (test: string): boolean => this.#heard.has(test) && test !== [...this.#heard].at(-1);
       const next = tests.filter((test) => (unfinished === undefined ? !isDone(test) : unfinished.includes(test)));
       // Nobody knows what it was: the file says nothing.
-      tests = next.length === tests.length && this.#left.size === before ? next.slice(1) : next;
+      tests = next.length === tests.length && this.#left.size - this.#told.size === before ? next.slice(1) : next;
     }
   }
 
@@ -122,20 +125,25 @@ class Asking {
   }
 
   /** @returns The test files that did not come to an end; undefined: the process did not. */
-  async #runOnce(some: Pick<RunnerSetup, "tests" | "slowestMs" | "only">): Promise<readonly string[] | undefined> {
+  async #runOnce(
+    some: Pick<RunnerSetup, "tests" | "slowestMs" | "only" | "except">,
+  ): Promise<readonly string[] | undefined> {
     let unfinished: readonly string[] | undefined;
+    let isSpoilt = false;
     this.#heard.clear();
     await this.#runProcess({ ...some, mutants: [...this.#left] }, (message) => {
       if (message.type === "end") unfinished = message.unfinished;
+      else if (message.type === "spoilt") isSpoilt = true;
       else if (message.type === "failed") this.#broken.add(`${message.name}: ${message.why.split("\n")[0]}`);
       else this.#take(message);
     });
-    if (unfinished === undefined) this.#dropCurrent();
+    if (unfinished === undefined && !isSpoilt) this.#dropCurrent();
     return unfinished;
   }
 
   #take({ file, id, name, findings }: RunnerMessage & { type: "test" }): void {
     this.#heard.add(file);
+    this.#told.add(id);
     const isSlow = findings.skipped.length > 0;
     if (isSlow) this.#slow.set(id, file);
     if (this.#isFirst && !isSlow) this.#quick.add(id);
@@ -175,7 +183,7 @@ class Asking {
   }
 
   async #runProcess(
-    some: Pick<RunnerSetup, "tests" | "mutants" | "from" | "slowestMs" | "only">,
+    some: Pick<RunnerSetup, "tests" | "mutants" | "from" | "slowestMs" | "only" | "except">,
     receive: (message: RunnerMessage) => void,
   ): Promise<void> {
     const { suite, texts } = this.#question;

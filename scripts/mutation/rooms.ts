@@ -61,12 +61,14 @@ export interface RunnerSetup {
   readonly slowestMs: number;
   /** Ids of the tests that run: those that were too slow before. Absent: all. */
   readonly only?: readonly string[] | undefined;
+  /** Ids of the tests that have told what they found, to a process that came to no end. */
+  readonly except?: readonly string[] | undefined;
   /** A file that holds the number of the active mutant, so that the parent can tell which one hangs. Absent in workerd. */
   readonly now?: string | undefined;
 }
 
 /** What the tests are told: {@link RunnerSetup} without the texts. */
-export type SwitchSetup = Pick<RunnerSetup, "mutants" | "from" | "slowestMs" | "only" | "now">;
+export type SwitchSetup = Pick<RunnerSetup, "mutants" | "from" | "slowestMs" | "only" | "except" | "now">;
 
 /** What a test has found, in its `meta`. */
 export interface TestFindings {
@@ -91,4 +93,6 @@ export type RunnerMessage =
       readonly findings: TestFindings;
     }
   | { readonly type: "failed"; readonly name: string; readonly why: string }
+  /** A mutant may have spoiled the process: it ends, and the test is asked again in one without the tests before it. */
+  | { readonly type: "spoilt" }
   | { readonly type: "end"; readonly unfinished: readonly string[] };

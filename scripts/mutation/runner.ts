@@ -9,8 +9,8 @@ import type { RunnerMessage, RunnerSetup, SwitchSetup } from "./rooms.ts";
 // Whoever started it is gone: it ends with its group, which is its own, so with workerd and the tests' servers.
 process.on("disconnect", () => process.kill(0, "SIGKILL"));
 const setup = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as RunnerSetup;
-const { root, config, texts, tests, mutants, from, slowestMs, only, now } = setup;
-const told: SwitchSetup = { mutants, from, slowestMs, only, now };
+const { root, config, texts, tests, mutants, from, slowestMs, only, except, now } = setup;
+const told: SwitchSetup = { mutants, from, slowestMs, only, except, now };
 const tell = (message: RunnerMessage): void => void process.send?.(message);
 const runner = join(import.meta.dirname, "switch.ts");
 
@@ -57,7 +57,10 @@ const vitest = await startVitest(
         onTestCaseResult(test: TestCase) {
           const findings = test.meta().mutants;
           const result = test.result();
-          if (result.state === "failed")
+          if (result.state === "failed" && test.meta().isSpoilt === true) {
+            tell({ type: "spoilt" });
+            if (process.connected) process.disconnect();
+          } else if (result.state === "failed")
             tell({ type: "failed", name: test.fullName, why: result.errors[0]?.message ?? "" });
           else if (findings !== undefined)
             tell({ type: "test", file: test.module.moduleId, id: test.id, name: test.fullName, findings });

@@ -39,6 +39,8 @@ interface Shared extends Switch {
   untilMs: number;
   readonly hit: Uint8Array;
   readonly dead: Set<number>;
+  /** Whether a mutant has been on in this process. */
+  hasTried: boolean;
 }
 
 declare global {
@@ -49,7 +51,7 @@ function makeShared({ mutants, from: on }: SwitchSetup): Shared {
   const hit = new Uint8Array(Math.max(0, ...mutants) + 1);
   let asked = 0;
   const shared: Shared = {
-    ...{ on, untilMs: Number.POSITIVE_INFINITY, hit, dead: new Set() },
+    ...{ on, untilMs: Number.POSITIVE_INFINITY, hit, dead: new Set(), hasTried: false },
     is: (mutant) => {
       if (shared.on === undefined) hit[mutant] = 1;
       else if (++asked % ASKED_OFTEN === 0 && computed() > shared.untilMs) throw new Error("endless");
@@ -65,6 +67,8 @@ declare module "vitest" {
   }
   interface TaskMeta {
     mutants?: TestFindings;
+    /** It failed without a mutant, after others had been on in this process. */
+    isSpoilt?: boolean;
   }
 }
 
@@ -109,8 +113,8 @@ export default class SwitchRunner extends TestRunner {
 
   override async onBeforeRunTask(test: RunnerTestCase): Promise<void> {
     await super.onBeforeRunTask(test);
-    const { only, from } = this.#setup;
-    if (only !== undefined && !only.includes(test.id)) test.mode = "skip";
+    const { only, except, from } = this.#setup;
+    if (except?.includes(test.id) || (only !== undefined && !only.includes(test.id))) test.mode = "skip";
     if (from !== undefined || test.mode === "skip") return;
     const run: TestRun = {
       ...{ waitMs: 0, computeMs: 0, queue: undefined, isOver: false, killed: [], passed: [], skipped: [], doubtful: 0 },
@@ -127,6 +131,7 @@ export default class SwitchRunner extends TestRunner {
     if (run === undefined) return;
     if (run.queue === undefined) shared.hit.fill(0);
     shared.on = run.queue?.at(-1);
+    shared.hasTried ||= shared.on !== undefined;
     this.#tell(shared.on);
     [this.#startedMs, this.#computedMs] = [now(), computed()];
     shared.untilMs = this.#computedMs + run.computeMs;
@@ -164,8 +169,10 @@ export default class SwitchRunner extends TestRunner {
       run.waitMs = TOO_LONG_MS + TOO_LONG * (now() - this.#startedMs);
       run.computeMs = ENDLESS_MS + ENDLESS * ownMs;
       run.queue = this.#setup.mutants.filter((each) => shared.hit[each] === 1 && !shared.dead.has(each));
-      if (!hasPassed) run.isOver = true;
-      else if (ownMs > this.#setup.slowestMs) run.skipped = run.queue.splice(0);
+      if (!hasPassed) {
+        run.isOver = true;
+        test.meta.isSpoilt = shared.hasTried;
+      } else if (ownMs > this.#setup.slowestMs) run.skipped = run.queue.splice(0);
       if (run.queue.length === 0) run.isOver = true;
     } else if (mutant !== undefined) {
       (hasPassed ? run.passed : run.killed).push(mutant);

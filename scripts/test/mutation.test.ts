@@ -92,6 +92,32 @@ test("a mutant by which a test waits for good has hung, and the others are asked
   });
 });
 
+const SPOILS = `export const box = { isSpoilt: false };
+export const look = (isFine: boolean): void => {
+  if (!isFine) box.isSpoilt = true;
+};
+export const two = (): number => 3 - 1;
+`;
+const TESTS_OF_SPOILS = `import { expect, test } from "vitest";
+import { box, look, two } from "../src/steps.ts";
+test("looks", () => look(true));
+test("is fine", () => expect([box.isSpoilt, two()]).toEqual([false, 2]));
+`;
+
+test("a test that fails since a mutant of one before it has spoiled the process is asked in a new one", async () => {
+  const isFine = { outcome: "killed", by: "is fine" };
+  const survived = { outcome: "survived" };
+  expect(await outcomesOf(SPOILS, TESTS_OF_SPOILS)).toEqual({
+    "false -> true": isFine,
+    "!isFine -> true": survived,
+    "!isFine -> false": survived,
+    "!isFine -> isFine": survived,
+    "box.isSpoilt = true; -> ;": { ...survived, by: "no test runs over it" },
+    "true -> false": { ...survived, by: "no test runs over it" },
+    "- -> +": isFine,
+  });
+});
+
 test.each([
   ["a chain of optional members", "x?.a.min(b)?.c.push(d);"],
   ["operators that may not stand side by side", "const y = a ?? (b ?? c) ?? d;"],
