@@ -1,6 +1,8 @@
 // The attempts of each user, as a bucket: full after a rest, and filled again at the rate. All that is kept is when it will be full.
 
 const MINUTE_MS = 60_000;
+/** More than what sums of fractions of milliseconds are rounded by. */
+const ROUNDING_MS = 0.01;
 
 export type AttemptLimit = {
   /** In the long run. */
@@ -26,6 +28,7 @@ export function countAttempt(fullAtMs: number, nowMs: number, { perMinute, burst
   const nextFullMs = Math.max(lastFullMs, nowMs) + eachMs;
   const waitMs = nextFullMs - burst * eachMs - nowMs;
   // A refused attempt does not count: a client that waits as long as told gets in.
-  if (waitMs > 0) return { ok: false, fullAtMs: lastFullMs, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
+  if (waitMs > ROUNDING_MS)
+    return { ok: false, fullAtMs: lastFullMs, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
   return { ok: true, fullAtMs: nextFullMs };
 }
