@@ -30,6 +30,7 @@ export function check<S>(model: Model<S>, mostStates = 3_000_000): Checked {
   const numbers = new Map<string, number>([[text, 0]]);
   /** For each state, the states from which a step without a fault leads to it. */
   const before: number[][] = [[]];
+  const goals: number[] = [];
   let steps = 0;
   const done = (what?: string, at = 0): Checked => {
     const counts = { states: visited.length, steps, depth: visited.at(-1)?.depth ?? 0 };
@@ -40,6 +41,7 @@ export function check<S>(model: Model<S>, mostStates = 3_000_000): Checked {
     const state = JSON.parse(now) as S;
     const what = model.broken(state);
     if (what !== undefined) return done(what, at);
+    if (model.isGoal(state)) goals.push(at);
     for (const { name, isFault, to } of model.steps(state)) {
       steps += 1;
       const key = JSON.stringify(to);
@@ -53,20 +55,20 @@ export function check<S>(model: Model<S>, mostStates = 3_000_000): Checked {
       if (!isFault) before[number]?.push(at);
     }
   }
-  const stuck = firstStuck(model, visited, before);
+  const stuck = firstStuck(goals, before);
   return stuck === undefined ? done() : done("it can't go on", stuck);
 }
 
 /** The first state from which no way leads to the goal. */
-function firstStuck<S>(model: Model<S>, visited: readonly Visited[], before: readonly number[][]): number | undefined {
-  const canEnd = new Uint8Array(visited.length);
+function firstStuck(goals: readonly number[], before: readonly (readonly number[])[]): number | undefined {
+  const canEnd = new Uint8Array(before.length);
   const waiting: number[] = [];
   const note = (at: number) => {
     if (canEnd[at] === 1) return;
     canEnd[at] = 1;
     waiting.push(at);
   };
-  for (const [at, { text }] of visited.entries()) if (model.isGoal(JSON.parse(text) as S)) note(at);
+  for (const at of goals) note(at);
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) for (const from of before[at] ?? []) note(from);
   const stuck = canEnd.indexOf(0);
   return stuck === -1 ? undefined : stuck;

@@ -135,7 +135,7 @@ export function streamModel(bounds: Bounds, brokenRule?: Rule): Model<State> {
       if (state.client.end !== "") return steps;
       for (const { name, isFault = false, may, turn } of turns) {
         if (!may(state)) continue;
-        const to = structuredCopy(state);
+        const to = copyOf(state);
         turn(to);
         steps.push({ name, isFault, to });
       }
@@ -144,8 +144,19 @@ export function streamModel(bounds: Bounds, brokenRule?: Rule): Model<State> {
   };
 }
 
-function structuredCopy(state: State): State {
-  return JSON.parse(JSON.stringify(state)) as State;
+/** What a turn may change is its own. Messages and attempts never change. */
+function copyOf(state: State): State {
+  const { client, relay, bridge } = state;
+  return {
+    ...state,
+    client: { ...client },
+    relay: relay === null ? null : { ...relay, waiting: [...relay.waiting] },
+    bridge: { ...bridge, waiting: [...bridge.waiting] },
+    toRelay: [...state.toRelay],
+    toClient: [...state.toClient],
+    toBridge: [...state.toBridge],
+    fromBridge: [...state.fromBridge],
+  };
 }
 
 function brokenIn({ client, bridge }: State, bounds: Bounds): string | undefined {

@@ -266,6 +266,12 @@ export class Party {
     this.#world.witness?.noted?.(step);
   }
 
+  /** Of millions of bytes the names alone would cost more than all else, where nobody is told. */
+  #noteBytes(what: string, from: number, end: number): void {
+    if (this.#world.witness?.noted === undefined) return;
+    for (let at = from; at < end; at += 1) this.#note(`${what} ${at}`);
+  }
+
   #noteSettled(text: string): void {
     const settled = /^{"type":"stdin_ack","offset":(\d+)/.exec(text);
     if (settled !== null) this.#note(`settled ${settled[1]}`);
@@ -349,7 +355,7 @@ export class Party {
   #output(stream: OutputStream, bytes: Uint8Array, end: number, isCurrent: () => boolean): void {
     const { time, random } = this.#world;
     const from = end - bytes.length;
-    for (let at = from; at < end; at += 1) this.#note(`hears ${at}`);
+    this.#noteBytes("hears", from, end);
     this.#goOn();
     if (from !== this.position) throw new Error(`output at ${from}, expected at ${this.position}`);
     const { cols, rows, until } = this.#bridge().sizeAt(from);
@@ -369,7 +375,7 @@ export class Party {
     time.after(this.#dealtAt - time.now, () => {
       if (!isCurrent()) return;
       this.#unprocessed -= bytes.length;
-      for (let at = from; at < end; at += 1) this.#note(`processes ${at}`);
+      this.#noteBytes("processes", from, end);
       client.processed(end);
     });
   }
@@ -384,7 +390,7 @@ export class Party {
       this.#isWriting = false;
       const count = Math.min(random.int(1, this.plan.pieceBytes), this.plan.inputBytes - this.#written);
       const bytes = inputBytes(this.plan.who, this.#written, count);
-      for (let i = 0; i < count; i += 1) this.#note(`types ${this.#written + i}`);
+      this.#noteBytes("types", this.#written, this.#written + count);
       this.#written += count;
       this.#sink.end = Math.max(this.#sink.end, this.#written);
       if (this.client.write(bytes)) this.#writeLater(life);

@@ -44,7 +44,7 @@ export function checkEnd({ plan, bridge, parties, witness }: Ended): void {
   const isAlone = plan.parties.length === 1 && plan.plainCount === 0;
   for (const party of parties) {
     const name = `${party.plan.role} ${party.plan.who}`;
-    for (const id of party.ids) witness?.check(id, (at) => inputByte(party.plan.who, at));
+    for (const id of new Set(party.ids)) witness?.check(id, (at) => inputByte(party.plan.who, at));
     if (party.hasLeft) continue;
     if (JSON.stringify(party.exit) !== JSON.stringify(plan.process.exit)) {
       throw new Error(`${name} was told ${JSON.stringify(party.exit)}, not ${JSON.stringify(plan.process.exit)}`);
