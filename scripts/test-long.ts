@@ -91,6 +91,17 @@ const PARTS: readonly Part[] = [
     dependsOn: [`${CORE_TESTS}/fuzz`],
   },
   {
+    name: "texts",
+    about:
+      "2,000 random outputs each: redacted, without queries, as plain text, as a ledger of modes, in tmux' control mode",
+    minutes: 5,
+    args: [
+      ...unitFile("sandbox-stdio", "test/recording/redaction.test.ts"),
+      ...["query-filter.test.ts", "plain-text.test.ts", "terminal/modes.test.ts", "control-mode.test.ts"],
+    ],
+    env: { FUZZ_RUNS: "2000", SIM_SEED: SEED },
+  },
+  {
     name: "chaos",
     about: "10,000 cuts of connections over the real system, and every byte counted",
     minutes: 90,

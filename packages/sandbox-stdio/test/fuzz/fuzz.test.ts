@@ -10,7 +10,7 @@ import { Random } from "../../../local/src/base/random.ts";
 import { mutate } from "./mutate.ts";
 import { TARGETS, type Target } from "./targets.ts";
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 4_000);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 2_000);
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
 const MAX_INPUT_BYTES = 20_000;
 const MAX_POOLED_BYTES = 4_000;
