@@ -162,6 +162,8 @@ class States {
 }
 
 class Merged extends Error {}
+/** One for all: of hundreds each stack would be work. */
+const MERGED = new Merged();
 
 export class Explorer {
   readonly #plan: Plan;
@@ -230,10 +232,10 @@ export class Explorer {
       boundary += 1;
       for (let next = placements[applied]; next?.boundary === boundary; next = placements[applied]) {
         applied += 1;
-        if (!applyTo(simulation, calm, histories, next.fault)) throw new Merged();
+        if (!applyTo(simulation, calm, histories, next.fault)) throw MERGED;
       }
       if (applied < placements.length) return;
-      if (!this.#seen.isNew(histories.state, applied)) throw new Merged();
+      if (!this.#seen.isNew(histories.state, applied)) throw MERGED;
       fresh.push(boundary);
     };
     const faults = placements.map(({ boundary: at, fault }) => `${fault.name} at ${at}`).join(", ");

@@ -50,7 +50,7 @@ function shareUsed(bytesPerMs: number, delayMs: number, ackBytes: number): numbe
   };
   pump();
   // A fast link needs less time to be as sure.
-  const [fromMs, toMs] = bytesPerMs > 4 * MB ? [3_000, 7_000] : [10_000, 30_000];
+  const [fromMs, toMs] = bytesPerMs > 4 * MB ? [3_000, 5_000] : [10_000, 20_000];
   time.run(fromMs, () => false);
   const from = dealt;
   time.run(toMs, () => false);
