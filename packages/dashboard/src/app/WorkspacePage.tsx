@@ -95,6 +95,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
       className="sbx-ground sbx-page sbx-desk"
       data-scheme={scheme}
       data-small={isSmall}
+      data-commands={focusedAt !== undefined && run.may({ do: "palette" })}
       onKeyDownCapture={(event) => {
         const { target, nativeEvent } = event;
         const isInDialog = target instanceof Element && target.closest("dialog") !== null;
