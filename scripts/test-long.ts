@@ -93,7 +93,7 @@ const PARTS: readonly Part[] = [
   {
     name: "texts",
     about:
-      "2,000 random outputs each: redacted, without queries, as plain text, as a ledger of modes, in tmux' control mode",
+      "2,000 outputs each: redacted (fresh ones), without queries, as plain text, as a ledger of modes, in tmux' control mode",
     minutes: 5,
     args: [
       ...unitFile("sandbox-stdio", "test/recording/redaction.test.ts"),

@@ -31,6 +31,8 @@ interface Question {
 
 /** Processor time without a word, after which a process hangs: more than a test may take without a mutant, and with one. */
 const [HANGS_SECONDS, HANGS_WITH_MUTANT_SECONDS] = [90, 30];
+/** In workerd only the end of a test is a word, with all its mutants before it. */
+const HANGS_IN_WORKERD_SECONDS = 900;
 const LOOKED_AT_MS = 5_000;
 /** Clock ticks in a second, the unit of /proc. */
 const TICKS = 100;
@@ -38,13 +40,20 @@ const TICKS = 100;
 /** The bridge's mutants may signal every process that they see: a namespace has no others. Needs root. */
 const ALONE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
 
+/** Empty if the thread has ended since it was listed. */
+function startedBy(pid: string, thread: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
 /** Processor time of the process and of all that it has started, in seconds: tests run in its workerd, or in its namespace. */
 function processorTime(pid: string): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    const started = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-      readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean),
-    );
+    const started = readdirSync(`/proc/${pid}/task`).flatMap((thread) => startedBy(pid, thread));
     const ownSeconds = (Number(fields[11]) + Number(fields[12])) / TICKS;
     return started.reduce((seconds, child) => seconds + processorTime(child), ownSeconds);
   } catch {
@@ -111,13 +120,20 @@ class Asking {
     let tests = stage;
     this.#told.clear();
     while (tests.length > 0 && this.#left.size > 0) {
-      const before = this.#left.size - this.#told.size;
+      const before = this.#progress;
       const unfinished = await this.#runOnce({ tests, slowestMs, only, except: [...this.#told] });
       const isDone = (test: string): boolean => this.#heard.has(test) && test !== [...this.#heard].at(-1);
       const next = tests.filter((test) => (unfinished === undefined ? !isDone(test) : unfinished.includes(test)));
-      // Nobody knows what it was: the file says nothing.
-      tests = next.length === tests.length && this.#left.size - this.#told.size === before ? next.slice(1) : next;
+      const isStuck = next.length === tests.length && this.#progress === before;
+      // The process named no test before it ended: without the first file, or this goes on for ever.
+      if (isStuck) this.#broken.add(`${next[0]}: the process ended before a test told anything`);
+      tests = isStuck ? next.slice(1) : next;
     }
+  }
+
+  /** Grows with each mutant that is settled and each test that has told what it found. */
+  get #progress(): number {
+    return this.#question.mutants.length - this.#left.size + this.#told.size;
   }
 
   get #now(): string {
@@ -206,7 +222,7 @@ class Asking {
     const [program = "", ...args] = [...runtime, join(ROOT, "scripts/mutation/runner.ts"), file];
     const child = spawn(program, args, {
       cwd: ROOT,
-      // A group of its own: a namespace does not keep a signal to the whole group from those outside of it.
+      // The runner leads a process group: a signal to a whole group also leaves a namespace, and would end this process.
       detached: true,
       // The same runs for each mutant.
       env: { ...process.env, CI: "1", SIM_SEED: "1", SIM_RUNS: "20" },
@@ -216,18 +232,20 @@ class Asking {
   }
 
   async #waitFor(child: ChildProcess, receive: (message: RunnerMessage) => void): Promise<void> {
-    let [word, since] = ["", 0];
+    // undefined, which is no file's text: a message restarts the count at the next look.
+    let [word, since]: [string | undefined, number] = ["", 0];
+    const silentSeconds = this.#question.suite.tests === "worker" ? HANGS_IN_WORKERD_SECONDS : HANGS_SECONDS;
     const look = setInterval(() => {
       const used = processorTime(String(child.pid));
       const current = readFileSync(this.#now, "utf8");
       if (current !== word) [word, since] = [current, used];
       since = Math.min(since, used);
-      if (used - since > (current === "" ? HANGS_SECONDS : HANGS_WITH_MUTANT_SECONDS))
-        // Its workerd too, which would go on without it.
+      if (used - since > (current === "" ? silentSeconds : HANGS_WITH_MUTANT_SECONDS))
+        // The whole group: workerd would go on without its parent.
         process.kill(-(child.pid as number), "SIGKILL");
     }, LOOKED_AT_MS);
     child.on("message", (message: RunnerMessage) => {
-      word = "";
+      word = undefined;
       receive(message);
     });
     try {

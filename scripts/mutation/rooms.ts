@@ -16,7 +16,7 @@ export interface MutationSuite {
   /** vitest's configuration; absent: that of a package which needs nothing. */
   readonly config?: string;
   readonly runtime: "node" | "bun";
-  /** Most mutants are noticed by tests that compute for less than these, so the others are asked about few. */
+  /** Limits in milliseconds, rising: quick tests are asked first, since they notice most mutants. */
   readonly quickMs: readonly number[];
 }
 
@@ -61,7 +61,7 @@ export interface RunnerSetup {
   readonly slowestMs: number;
   /** Ids of the tests that run: those that were too slow before. Absent: all. */
   readonly only?: readonly string[] | undefined;
-  /** Ids of the tests that have told what they found, to a process that came to no end. */
+  /** Ids of the tests to leave out: they told what they found before an earlier process ended. */
   readonly except?: readonly string[] | undefined;
   /** A file that holds the number of the active mutant, so that the parent can tell which one hangs. Absent in workerd. */
   readonly now?: string | undefined;

@@ -6,7 +6,7 @@ import type { TestProjectInlineConfiguration, ViteUserConfig } from "vitest/conf
 import { startVitest, type TestCase, type TestSpecification } from "vitest/node";
 import type { RunnerMessage, RunnerSetup, SwitchSetup } from "./rooms.ts";
 
-// Whoever started it is gone: it ends with its group, which is its own, so with workerd and the tests' servers.
+// At the end of a run, or without a parent: SIGKILL to the group, which is this process's, also ends workerd and the tests' servers.
 process.on("disconnect", () => process.kill(0, "SIGKILL"));
 const setup = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as RunnerSetup;
 const { root, config, texts, tests, mutants, from, slowestMs, only, except, now } = setup;

@@ -1,7 +1,7 @@
 // The attempts of each user, as a bucket: full after a rest, and filled again at the rate. All that is kept is when it will be full.
 
 const MINUTE_MS = 60_000;
-/** More than what sums of fractions of milliseconds are rounded by. */
+/** Tolerance for rounding: sums of fractions at today's times are off by less than 0.001 ms. */
 const ROUNDING_MS = 0.01;
 
 export type AttemptLimit = {

@@ -41,7 +41,7 @@ export function revocableOf({ subject, issuedAt, tokenId, loginId }: Identity): 
 export const REVOCATION_KEEP_MS = 90 * 24 * 3_600_000;
 
 /** A revoked user is kept out this long, unless they may return; tokens from before the revocation never count again. */
-export const KEPT_OUT_MS = 24 * 3_600_000;
+const KEPT_OUT_MS = 24 * 3_600_000;
 
 /** Whether a revocation is about this grant. */
 export function concerns(revocation: Revocation, grant: RevocableGrant, nowMs: number): boolean {

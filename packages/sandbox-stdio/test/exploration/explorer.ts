@@ -162,7 +162,7 @@ class States {
 }
 
 class Merged extends Error {}
-/** One for all: of hundreds each stack would be work. */
+/** Thrown by every merged run: a stack for each of hundreds would cost time. */
 const MERGED = new Merged();
 
 export class Explorer {

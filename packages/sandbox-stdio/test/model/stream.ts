@@ -144,7 +144,7 @@ export function streamModel(bounds: Bounds, brokenRule?: Rule): Model<State> {
   };
 }
 
-/** What a turn may change is its own. Messages and attempts never change. */
+/** Copies all that a turn may change. Messages and attempts are shared: no turn changes one. */
 function copyOf(state: State): State {
   const { client, relay, bridge } = state;
   return {

@@ -266,7 +266,7 @@ export class Party {
     this.#world.witness?.noted?.(step);
   }
 
-  /** Of millions of bytes the names alone would cost more than all else, where nobody is told. */
+  /** Notes each byte. Without a witness it makes no names: for millions of bytes they cost more than all else. */
   #noteBytes(what: string, from: number, end: number): void {
     if (this.#world.witness?.noted === undefined) return;
     for (let at = from; at < end; at += 1) this.#note(`${what} ${at}`);
