@@ -74,17 +74,17 @@ function said({ link, verdicts }: Row): string {
   return [...verdicts].map(of).join("\n");
 }
 
-/** Clients that showed nothing at once, as ssh, have no column: a sentence names them. */
+/** Clients that showed less than 1 % of the keys at once, as ssh, have no column: a sentence names them. */
 function typingTable(rows: readonly Row[], where: string): string {
   const verdictsOf = (name: string) => rows.map(({ verdicts }) => verdicts.get(name) ?? newVerdict());
   const sumOf = (name: string, of: (verdict: Verdict) => number) =>
     verdictsOf(name).reduce((sum, one) => sum + of(one), 0);
   const all = [...(rows[0]?.verdicts.keys() ?? [])];
-  const names = all.filter((name) => sumOf(name, ({ shown, wrong }) => shown + wrong) > 0);
+  const names = all.filter((name) => sumOf(name, ({ shown }) => 100 * shown) >= sumOf(name, ({ keys }) => keys));
   const cells = ({ keys, shown, wrong, mendMs }: Verdict) =>
     [(100 * shown) / keys, (100 * wrong) / keys, median(mendMs)].map(show);
   const secrets = names.map((name) => `${name} ${sumOf(name, (one) => one.secretsShown)}`);
-  const none = all.filter((name) => !names.includes(name)).map((name) => ` ${name}: nothing at once.`);
+  const none = all.filter((name) => !names.includes(name)).map((name) => ` ${name}: under 1 % at once.`);
   return [
     `${where} Letters of passwords shown: ${secrets.join(", ")}.${none.join("")}`,
     "",
