@@ -200,6 +200,8 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
       await tab.type("");
       await tab.page.keyboard.press("Control+C");
       await tab.run(`stty sane; cd ~/test-${folders} && clear`);
+      // The prompt before it looks alike, but follows the "^C": what is done there is done in the folder before.
+      await expect.poll(async () => (await tab.lines()).join("").trim()).toBe("$");
       await tab.prompt();
       return { tab, directory };
     },
