@@ -67,7 +67,7 @@ declare module "vitest" {
   }
   interface TaskMeta {
     mutants?: TestFindings;
-    /** It failed without a mutant, after others had been on in this process. */
+    /** The test failed without a mutant, after some had been on in this process. */
     isSpoilt?: boolean;
   }
 }

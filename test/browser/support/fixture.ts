@@ -200,7 +200,7 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
       await tab.type("");
       await tab.page.keyboard.press("Control+C");
       await tab.run(`stty sane; cd ~/test-${folders} && clear`);
-      // The prompt before it looks alike, but follows the "^C": what is done there is done in the folder before.
+      // The old prompt looks the same, below a "^C": a file that is dropped there goes to the old folder.
       await expect.poll(async () => (await tab.lines()).join("").trim()).toBe("$");
       await tab.prompt();
       return { tab, directory };

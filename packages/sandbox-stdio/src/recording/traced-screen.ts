@@ -232,7 +232,7 @@ export class TracedScreen {
       if (isOn && mode === "?1049") this.#save();
       if (!isOn) this.#buffer = this.#main;
       else if (this.#buffer === this.#main) {
-        // It begins empty, and keeps the cursor that was saved in it.
+        // The alternate screen begins empty; only its saved cursor is kept.
         this.#alternate = { ...this.#blank(), saved: this.#alternate.saved };
         this.#buffer = this.#alternate;
       }

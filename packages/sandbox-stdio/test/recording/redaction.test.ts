@@ -172,7 +172,7 @@ test("G1: a line that a margin tears, and one that a margin joins, are hidden", 
 
 test("G1: the alternate screen keeps its saved cursor while the main one is shown", () => {
   const output = Buffer.from("\x1b[?47h\x1b[?7l\x1b[s\x1b[?47l\x1b[?1049h\x1b[u\x1b[6;8Hsecrab");
-  // It wraps no lines again, so each character behind the last column replaces the one before.
+  // The screen wraps no lines again: each character behind the last column replaces the one before.
   expect(Buffer.from(redacted(output, { cols: 12, rows: 6 }, "secrb")).toString()).toMatch(/H\*{4}a\*$/);
 });
 
