@@ -137,8 +137,6 @@ export class SessionTickets {
     this.#sql.exec(`CREATE TABLE shares (id TEXT PRIMARY KEY, incarnation TEXT NOT NULL, role TEXT NOT NULL,
       guests INTEGER NOT NULL, max_clients INTEGER NOT NULL, maker TEXT NOT NULL, made_ms INTEGER NOT NULL,
       expires_ms INTEGER NOT NULL)`);
-    // An earlier version's tickets were bound to no process: they count no more.
-    this.#sql.exec("DROP TABLE IF EXISTS share_tickets");
     this.#sql.exec("CREATE TABLE IF NOT EXISTS used_tickets (id TEXT PRIMARY KEY, expires_ms INTEGER NOT NULL)");
     this.#hasTables = true;
   }

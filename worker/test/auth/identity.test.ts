@@ -51,6 +51,11 @@ describe("subject", () => {
   });
 });
 
+// JSON can write a number that is too large for one: it is read as Infinity.
+test.each([undefined, null, "2000000000", JSON.parse("1e999")])("an expiry of %s is none", async (exp) => {
+  expect(await faultOf(() => identityFrom({ ...CLAIMS, exp }, OPTIONS))).toBe("missing_claim");
+});
+
 describe("a token that says it is good for ever", () => {
   const DAY = 24 * 3600;
 

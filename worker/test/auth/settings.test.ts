@@ -1,5 +1,6 @@
 // Settings: the defaults, and that a Worker which is set up wrongly says so and lets nobody in.
 import { describe, expect, test } from "vitest";
+import { parseEntrySettings } from "../../src/auth/entry-settings.ts";
 import { type AuthEnv, readAuthSettings } from "../../src/auth/settings.ts";
 
 const ENV: AuthEnv = {
@@ -173,4 +174,13 @@ test("what people have can be named by another issuer than the address of theirs
     issuer: "https://id.org.ai",
     tenantIssuer: "serve",
   });
+});
+
+test("a Worker that knows its users itself tells MCP hosts of the servers that it is given, each an https URL", () => {
+  const servers = (AUTHORIZATION_SERVERS = "") =>
+    parseEntrySettings({ ...ENV, AUTHORIZATION_SERVERS }).authorizationServers;
+  expect(servers()).toEqual([]);
+  expect(servers("https://a.example/x, http://localhost:9,")).toEqual(["https://a.example/x", "http://localhost:9"]);
+  for (const wrong of ["http://a.example", "a.example", "https://a.example, ftp://b.example"])
+    expect(() => servers(wrong)).toThrow("AUTHORIZATION_SERVERS must hold https URLs, comma separated");
 });

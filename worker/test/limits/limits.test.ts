@@ -7,6 +7,7 @@ import { countAttempt } from "../../src/limits/attempts.ts";
 import { CallCounter } from "../../src/limits/call-counter.ts";
 import { idleMsOf, readLimits } from "../../src/limits/limits.ts";
 import { concerns, REVOCATION_KEEP_MS, type Revocation, revocableOf } from "../../src/limits/revocation.ts";
+import { RevocationWaits } from "../../src/limits/revocation-waits.ts";
 import { AuthFault } from "../../src/refusal/fault.ts";
 import { SHARE_SECONDS } from "../../src/routes/tickets.ts";
 
@@ -111,6 +112,7 @@ test.each([
   ["2001:DB8:1:2::9", "2001:db8:1:2::/64"],
   ["2001:0db8:0001:0002:ffff::", "2001:db8:1:2::/64"],
   ["::1", "0:0:0:0::/64"],
+  ["2001:db8::4:5:6:7:8", "2001:db8:0:4::/64"],
   ["::ffff:203.0.113.7", "203.0.113.7"],
   ["unknown", "unknown"],
 ])("addresses: %s is counted as %s", (address, key) => {
@@ -170,6 +172,14 @@ test("an identity can be revoked by its person, the id of its token and its logi
   expect(revocableOf({ ...alice, issuedAt: 5, tokenId: "one", loginId: "two" })).toEqual({
     ...{ persons: [{ subject: "alice", issuedAt: 5 }], tokenIds: ["one"], login: "two" },
   });
+});
+
+test("a long connection hears of a revocation that concerns it, and otherwise waits until its time is over", async () => {
+  const waits = new RevocationWaits();
+  const grant = (subject: string) => ({ persons: [{ subject }], tokenIds: [] });
+  const [alice, bob] = [waits.wait(grant("alice"), 3_600_000), waits.wait(grant("bob"), 1)];
+  waits.tell({ kind: "sub", value: "alice", atMs: 0 });
+  expect(await Promise.all([alice, bob])).toEqual([true, false]);
 });
 
 test("a login that was ended concerns what rests on it, and nothing else of its person", () => {

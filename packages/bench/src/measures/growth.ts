@@ -11,6 +11,8 @@ const COUNTS = [1, 10, 100, 500];
 const TIMED = 50;
 const IDLE_MS = 10_000;
 const SETTLE_MS = 5_000;
+/** A bridge keeps the logs of 256 sessions at their usual size (L7), of the last count at this one. */
+const LOG_BYTES = 256 * 1024;
 
 /** Rows for each count; a curve is straight if its figures stay the same. */
 export async function growth(subject: Subject, share = 1): Promise<Result> {
@@ -21,7 +23,7 @@ export async function growth(subject: Subject, share = 1): Promise<Result> {
     const connects: number[] = [];
     while (terminals.length < count) {
       const from = performance.now();
-      const terminal = await openTerminal(subject.spec(SHELL));
+      const terminal = await openTerminal(subject.spec(SHELL, { logBytes: LOG_BYTES }));
       await seen(terminal, "PROMPT> ");
       connects.push(performance.now() - from);
       terminals.push(terminal);

@@ -40,6 +40,8 @@ export type OpenOptions = {
   readonly delivery?: "live";
   readonly tty?: boolean;
   readonly isRecorded?: boolean;
+  /** The output that our own servers keep. Default: theirs. */
+  readonly logBytes?: number;
 };
 
 export type SubjectName =

@@ -44,6 +44,7 @@ export type TerminalSpec = {
   readonly delivery?: "live";
   readonly tty?: boolean;
   readonly isRecorded?: boolean;
+  readonly logBytes?: number;
   /** Arguments of the ssh client, up to the host. */
   readonly ssh?: readonly string[];
 };
@@ -95,7 +96,7 @@ function openOf(spec: TerminalSpec): Promise<Terminal> {
 }
 
 /** What an attach asks for, but the session. */
-function queryOf({ command, tty, role = "driver", delivery, isRecorded }: TerminalSpec): [string, string][] {
+function queryOf({ command, tty, role = "driver", delivery, isRecorded, logBytes }: TerminalSpec): [string, string][] {
   const [cmd = "", ...args] = command;
   return [
     ["sandbox", "bench"],
@@ -103,6 +104,7 @@ function queryOf({ command, tty, role = "driver", delivery, isRecorded }: Termin
     ["role", role],
     ["keeps", String(MAX_KEPT_INPUT_BYTES)],
     ...(isRecorded === true ? [["record", "1"] as [string, string]] : []),
+    ...(logBytes === undefined ? [] : [["logBytes", String(logBytes)] as [string, string]]),
     ...(delivery === undefined ? [] : [["delivery", delivery] as [string, string]]),
     ...(cmd === "" ? [] : [["cmd", cmd] as [string, string]]),
     ...args.map((arg): [string, string] => ["arg", arg]),
