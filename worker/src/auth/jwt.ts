@@ -60,7 +60,6 @@ async function verifyAnew(token: string, { issuers, audience, resource }: JwtOpt
     requiredClaims: ["sub", "exp"],
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
   });
-  requireUnexpired(payload);
   const { typ } = protectedHeader;
   if (typ !== undefined && !TOKEN_TYPES.has(typ.toLowerCase())) {
     throw new AuthFault("malformed", "A token of this type can't be used to log in");

@@ -1,9 +1,9 @@
 // Signed tokens: every way to be wrong is refused for its own reason, and the right one gets in.
 import { exportSPKI, importJWK, SignJWT } from "jose";
 import { afterEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
-import { verifyToken } from "../../src/auth/verify-token.ts";
+import { type VerifyOptions, verifyToken } from "../../src/auth/verify-token.ts";
 import { advanceClock, restoreClock } from "./clock.ts";
-import { CLIENT, faultOf, newRealm, OTHER_CLIENT, seconds } from "./realm.ts";
+import { CLIENT, faultOf, newRealm, ORIGIN, OTHER_CLIENT, seconds } from "./realm.ts";
 
 afterEach(restoreClock);
 
@@ -171,6 +171,18 @@ describe("claims", () => {
     const realm = newRealm();
     const token = await realm.sign(claims);
     expect(await faultOf(() => verifyToken(token, realm))).toBe(code);
+  });
+
+  test("a token for the server's own address counts if it names one of our clients, and only there", async () => {
+    const realm = newRealm();
+    const resource = `${ORIGIN}/mcp`;
+    const verify = async (claims: Record<string, unknown>, options: VerifyOptions = { ...realm, resource }) =>
+      verifyToken(await realm.sign({ aud: resource, ...claims }), options);
+    for (const claims of [{ client_id: CLIENT }, { azp: OTHER_CLIENT }, { aud: [resource, CLIENT] }])
+      expect((await verify(claims)).subject).toBe("alice");
+    for (const claims of [{}, { client_id: "stranger" }, { aud: [resource, "stranger"] }])
+      expect(await faultOf(() => verify(claims))).toBe("wrong_audience");
+    expect(await faultOf(() => verify({ client_id: CLIENT }, realm))).toBe("wrong_audience");
   });
 
   test("a token is refused once it has expired, though it was good before", async () => {

@@ -131,6 +131,11 @@ describe("what is wrong is named, without its value", () => {
       { PUBLIC_ORIGIN: "http://a.example" },
       "PUBLIC_ORIGIN must be https://HOST[:PORT], or http on loopback, with no path",
     ],
+    ...["1000", "12h", "-1"].map((LOGIN_RENEW_HOURS): [string, AuthEnv, string] => [
+      `${LOGIN_RENEW_HOURS} hours of renewals`,
+      { LOGIN_RENEW_HOURS },
+      "LOGIN_RENEW_HOURS must be a number of hours from 0 to 999",
+    ]),
     ["an unknown tenant claim", { TENANT_CLAIM: "email" }, 'TENANT_CLAIM must be "sub" or "org_id"'],
     [
       "a default scope that is none",
