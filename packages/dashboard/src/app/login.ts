@@ -6,7 +6,7 @@ import { fetchMe, type Me, renewLogin } from "./me.ts";
 const FRESH_MS = 90_000;
 /** How long a hidden page counts as used after the last key or click. */
 const IN_USE_MS = 30 * 60_000;
-/** Pause after a failed renewal. */
+/** Pause after a refused renewal. */
 const RETRY_MS = 60_000;
 /** The query of the address to which the login window returns. */
 export const LOGIN_DONE = "?logged-in";
@@ -14,7 +14,7 @@ export const LOGIN_DONE = "?logged-in";
 export class Login {
   readonly #lock: LockManager | undefined;
   #lastUseMs = Date.now();
-  /** Time of the last failed renewal. */
+  /** Time of the last refused renewal. */
   #refusedAtMs = Number.NEGATIVE_INFINITY;
 
   /** @param lock Lets one tab renew at a time, since a refresh token counts once. undefined if the browser has no locks. */
@@ -59,10 +59,10 @@ export class Login {
       // Another tab may have renewed it meanwhile.
       const me = this.#lock === undefined ? before : await fetchMe();
       if (isFresh(me)) return me;
-      if (await renewLogin()) return fetchMe();
-      // So may a renewal that the page started before its reload.
+      const isRenewed = await renewLogin();
+      // A renewal that the page started before its reload may have succeeded.
       const now = await fetchMe();
-      if (!isFresh(now) && !isLater(now, me)) this.#refusedAtMs = Date.now();
+      if (isRenewed === false && !isFresh(now) && !isLater(now, me)) this.#refusedAtMs = Date.now();
       return now;
     };
     return this.#lock === undefined ? renew() : this.#lock.request("sbx.login", renew);

@@ -43,14 +43,14 @@ export async function fetchMe(): Promise<Me> {
   }
 }
 
-/** Never throws. @returns Whether the server renewed the login. */
-export async function renewLogin(): Promise<boolean> {
+/** Never throws. @returns Whether the server renewed the login; undefined if it gave no response. */
+export async function renewLogin(): Promise<boolean | undefined> {
   try {
     // A reload must not abort it: the old refresh token is used up, and only the response has the new one.
     return (await fetch("/api/me/renew", { method: "POST", cache: "no-store", keepalive: true })).ok;
   } catch {
-    // No response: it may work next time.
-    return false;
+    // The network is down: it may work next time.
+    return undefined;
   }
 }
 

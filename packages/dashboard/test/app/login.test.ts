@@ -53,6 +53,21 @@ test("whose tokens never live longer than a minute is renewed all the same", asy
   expect([browser.server.renewals, await toast(page).count()]).toEqual([1, 0]);
 });
 
+test("a renewal to which no answer came is made again at the next try, and not a minute later", async () => {
+  browser.server.loginEndsAt = inMs(60_000);
+  browser.server.renewsTo = inMs(3_600_000);
+  const page = await browser.attached();
+  await page.page.route("**/api/me/renew", (route) => route.abort("connectionreset"), { times: 1 });
+  const asked: string[] = [];
+  page.page.on("request", (request) => void asked.push(new URL(request.url()).pathname));
+  expire();
+  await expect.poll(() => browser.server.tokens).toEqual(["a.fresh"]);
+  const [first, second] = [asked.indexOf("/api/me/renew"), asked.lastIndexOf("/api/me/renew")];
+  // One for the failed renewal, and two for the next try.
+  expect(asked.slice(first + 1, second).filter((path) => path === "/api/me").length).toBe(3);
+  expect(page.problems.splice(0)).toEqual(["Failed to load resource: net::ERR_CONNECTION_RESET"]);
+});
+
 test("that can't be renewed is counted down; a login in a window of its own goes for the session, which goes on", async () => {
   browser.server.loginEndsAt = inMs(60_000);
   const page = await browser.attached();
