@@ -24,6 +24,7 @@ import {
 } from "./suites/counts.ts";
 import { ensurePrerequisites, PrerequisiteError } from "./suites/prerequisites.ts";
 import { standstill } from "./suites/progress-reporter.ts";
+import { reportingArgs, stuckReport } from "./suites/stuck-report.ts";
 import { describeTimes, type SuiteReport, writeTimes } from "./suites/suite-reports.ts";
 import { type Command, type Suite, suites } from "./suites/suites.ts";
 import { partsNamed, WrongWordsError } from "./suites/task-words.ts";
@@ -42,6 +43,7 @@ const PROGRESS = join(ROOT, "scripts/suites/progress-reporter.ts");
 
 /** A runner stops its systems after its report, each within seconds. */
 const ENDING_MS = 180_000;
+const REPORTING = reportingArgs(scratch);
 
 type Stuck = { readonly stuck?: string };
 type WhyStuck = () => string | undefined;
@@ -76,7 +78,7 @@ class Lane {
     const watch = setInterval(() => {
       if (stuck !== undefined) return;
       stuck = whyStuck();
-      if (stuck !== undefined) stop();
+      if (stuck !== undefined) void this.#sayWhere(child, args).finally(stop);
     }, 1_000);
     const result = await ending(child);
     clearInterval(watch);
@@ -85,6 +87,10 @@ class Lane {
     if (child.logFile !== undefined) this.say(readFileSync(child.logFile, "utf8").trimEnd());
     signal.throwIfAborted();
     return stuck === undefined ? result : { ...result, stuck };
+  }
+
+  async #sayWhere({ pid }: { readonly pid: number }, args: readonly string[]): Promise<void> {
+    if (args[0] === REPORTING[0]) this.say(await stuckReport(pid, scratch));
   }
 }
 
@@ -140,7 +146,7 @@ async function runVitest(
   const command =
     suite.runtime === "bun"
       ? { name: suite.name, command: join(BIN, "bun"), args: ["--bun", vitest, ...args] }
-      : { name: suite.name, command: process.execPath, args: [vitest, ...args] };
+      : { name: suite.name, command: process.execPath, args: [...REPORTING, vitest, ...args] };
   const env = { ...testEnv(), SBX_PROGRESS: progress };
   const { stuck, ...result } = await lane.run({ ...command, env }, stuckVitest(path, progress));
   const report = readTextIfPresent(path);
