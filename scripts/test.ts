@@ -43,10 +43,11 @@ const PROGRESS = join(ROOT, "scripts/suites/progress-reporter.ts");
 
 /** A runner stops its systems after its report, each within seconds. */
 const ENDING_MS = 180_000;
-const REPORTING = reportingArgs(scratch);
 
 type Stuck = { readonly stuck?: string };
 type WhyStuck = () => string | undefined;
+/** Says where a stuck process is. */
+type Where = (pid: number) => Promise<string>;
 
 /** Suites that run one after the other, and their output. */
 class Lane {
@@ -67,8 +68,15 @@ class Lane {
     if (this.#isHeld) console.log(this.#held.splice(0).join("\n"));
   }
 
-  /** @param whyStuck Asked every second: it is ended, and has not succeeded, once that says why. */
-  async run({ name, command, args, env }: Command, whyStuck: WhyStuck = () => undefined): Promise<Ending & Stuck> {
+  /**
+   * @param whyStuck Asked every second: the process is ended, and has not succeeded, once that says why.
+   * @param where Asked before it is ended.
+   */
+  async run(
+    { name, command, args, env }: Command,
+    whyStuck: WhyStuck = () => undefined,
+    where: Where = async () => "",
+  ): Promise<Ending & Stuck> {
     signal.throwIfAborted();
     const output = this.#isHeld ? { logFile: join(scratch, `${randomUUID()}.log`) } : { remembersStderr: true };
     const child = await keeper.start({ name, command, args, cwd: ROOT, env: { ...process.env, ...env }, ...output });
@@ -78,7 +86,10 @@ class Lane {
     const watch = setInterval(() => {
       if (stuck !== undefined) return;
       stuck = whyStuck();
-      if (stuck !== undefined) void this.#sayWhere(child, args).finally(stop);
+      if (stuck === undefined) return;
+      // A process that has just ended can't be asked.
+      const said = where(child.pid).catch(String);
+      void said.then((text) => this.say(text)).finally(stop);
     }, 1_000);
     const result = await ending(child);
     clearInterval(watch);
@@ -87,10 +98,6 @@ class Lane {
     if (child.logFile !== undefined) this.say(readFileSync(child.logFile, "utf8").trimEnd());
     signal.throwIfAborted();
     return stuck === undefined ? result : { ...result, stuck };
-  }
-
-  async #sayWhere({ pid }: { readonly pid: number }, args: readonly string[]): Promise<void> {
-    if (args[0] === REPORTING[0]) this.say(await stuckReport(pid, scratch));
   }
 }
 
@@ -143,12 +150,17 @@ async function runVitest(
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${path}`, `--reporter=${PROGRESS}`];
   const args = ["run", ...suite.args, ...reporters, ...files];
   const vitest = join(BIN, "vitest");
-  const command =
-    suite.runtime === "bun"
-      ? { name: suite.name, command: join(BIN, "bun"), args: ["--bun", vitest, ...args] }
-      : { name: suite.name, command: process.execPath, args: [...REPORTING, vitest, ...args] };
+  const stuckFile = join(scratch, `${suite.name}-${name}.stuck`);
+  const isBun = suite.runtime === "bun";
+  const command = isBun
+    ? { name: suite.name, command: join(BIN, "bun"), args: ["--bun", vitest, ...args] }
+    : { name: suite.name, command: process.execPath, args: [...reportingArgs(stuckFile), vitest, ...args] };
   const env = { ...testEnv(), SBX_PROGRESS: progress };
-  const { stuck, ...result } = await lane.run({ ...command, env }, stuckVitest(path, progress));
+  const { stuck, ...result } = await lane.run(
+    { ...command, env },
+    stuckVitest(path, progress),
+    isBun ? undefined : (pid) => stuckReport(pid, stuckFile),
+  );
   const report = readTextIfPresent(path);
   if (stuck === undefined) return { report, ending: result, unstable: [] };
   const ending = { ...result, exit: `${result.exit}: ${stuck}` };

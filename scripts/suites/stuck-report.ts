@@ -1,28 +1,27 @@
 // Says what a Node process waits for that should have ended: its stack, its open handles, and the processes that it has left.
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
+import { basename, dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readTextIfPresent } from "../../packages/local/src/base/files.ts";
 
 const REPORT_MS = 3_000;
-const FILE = "stuck.json";
 
 type NodeReport = {
   readonly javascriptStack?: { readonly stack?: readonly string[] };
   readonly libuv?: readonly Readonly<Record<string, unknown>>[];
 };
 
-/** Node's arguments for a process that may be asked. @param folder Where it writes its report. */
-export const reportingArgs = (folder: string): string[] => [
+/** Node's arguments for a process that may be asked. @param file Where it writes its report. */
+export const reportingArgs = (file: string): string[] => [
   ...["--report-on-signal", "--report-signal=SIGUSR2", "--report-exclude-env"],
-  ...[`--report-directory=${folder}`, `--report-filename=${FILE}`],
+  ...[`--report-directory=${dirname(file)}`, `--report-filename=${basename(file)}`],
 ];
 
-/** Asks a process that was started with {@link reportingArgs}. */
-export async function stuckReport(pid: number, folder: string): Promise<string> {
+/** Asks a process that was started with {@link reportingArgs} and the same file. */
+export async function stuckReport(pid: number, file: string): Promise<string> {
   process.kill(pid, "SIGUSR2");
   await pause(REPORT_MS);
-  const text = readTextIfPresent(join(folder, FILE));
+  const text = readTextIfPresent(file);
   const { javascriptStack, libuv = [] } = JSON.parse(text ?? "{}") as NodeReport;
   const handles = libuv.filter((handle) => handle.is_active === true && handle.is_referenced !== false);
   const processes = execFileSync(

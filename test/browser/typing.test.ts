@@ -44,7 +44,7 @@ async function betweenRenewals({ page }: Tab): Promise<{ begin(): Promise<void>;
     // The page may have gone.
     await route.continue().catch(() => underWay.delete(request));
   });
-  // The page does not read its body, so it never finishes.
+  // The page does not read the answer's body: the request never finishes.
   page.on("response", (response) => void underWay.delete(response.request()));
   page.on("requestfailed", (request) => void underWay.delete(request));
   return {

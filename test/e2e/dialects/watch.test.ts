@@ -111,7 +111,7 @@ test("G7: a watcher that reads nothing holds no process up, types nothing, and h
   client.type("\n");
   client.say({ type: "stdin", data: "\n" });
   client.socket.resume();
-  // Its last words: to read all events after each would be most of the work here. Who fell behind is shown the screen instead.
+  // The last events are enough, and quick to read. A watcher that fell behind is shown the screen, in a reset.
   const lastWords = () => {
     const [magic, ...events] = client.received.map((frame) => new Uint8Array(frame as Buffer));
     return readAlis([magic ?? new Uint8Array(), ...events.slice(-3)]);

@@ -11,7 +11,7 @@ const COUNTS = [1, 10, 100, 500];
 const TIMED = 50;
 const IDLE_MS = 10_000;
 const SETTLE_MS = 5_000;
-/** A bridge keeps the logs of 256 sessions at their usual size (L7), of the last count at this one. */
+/** A bridge has room for 256 logs of the usual size (L7), and for 1,024 of this one. */
 const LOG_BYTES = 256 * 1024;
 
 /** Rows for each count; a curve is straight if its figures stay the same. */
