@@ -6,6 +6,7 @@ import { CLOSE, type ClientSocketEvents, defined, OUTER_PROTOCOL } from "sandbox
 import WebSocket from "ws";
 import { isPrivateAddress } from "../base/endpoint.ts";
 import { describeFailure } from "../base/network-errors.ts";
+import { watchOwnAddress } from "./own-address.ts";
 import { refusalOf } from "./refusal.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 20_000;
@@ -67,8 +68,16 @@ export function dial(options: DialOptions, events: SocketEvents): OpenSocket {
   });
   listen(socket, host, events);
   if (other !== undefined) keepPinged(socket, other.pingMs);
+  let hasMoved = (): boolean => false;
+  socket.on("upgrade", (response) => {
+    hasMoved = watchOwnAddress(response.socket);
+  });
   return {
-    send: (message) => socket.send(message),
+    send: (message) => {
+      // What is sent on the next connection is not lost.
+      if (hasMoved()) socket.terminate();
+      else socket.send(message);
+    },
     close: (code) => {
       if (socket.readyState === WebSocket.OPEN) socket.close(code);
       else socket.terminate();

@@ -4,8 +4,10 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import os from "node:os";
 import type { Duplex } from "node:stream";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { WebSocketServer } from "ws";
 import { dial } from "../../src/connection/websocket.ts";
 
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -47,4 +49,41 @@ test("what others could see on its way is masked by chance; where nobody can, a 
   const { mask, payload } = await firstFrame("0.0.0.0");
   expect(payload).toBe("some input");
   expect(mask).not.toEqual(Buffer.alloc(4));
+});
+
+test("where this machine gives up the address of a connection, the next message ends it at once", async () => {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: () => "stdio.v1" });
+  await once(server, "listening");
+  const received: string[] = [];
+  server.on("connection", (socket) => void socket.on("message", (message) => void received.push(String(message))));
+  const url = new URL(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/attach`);
+  const here = vi.spyOn(os, "networkInterfaces");
+  const clock = vi.spyOn(performance, "now");
+  const nothing = () => undefined;
+  const events = { text: nothing, binary: nothing, gone: nothing };
+  try {
+    const closed = await new Promise((resolve) => {
+      const opened = dial(
+        { url, token: undefined, ticket: undefined, stage: nothing },
+        {
+          ...events,
+          open: () => {
+            clock.mockReturnValue(1e9);
+            opened.send("kept");
+            here.mockReturnValue({ lo: [] });
+            // Too soon to look again.
+            opened.send("kept too");
+            clock.mockReturnValue(1e9 + 200);
+            opened.send("for the next connection");
+          },
+          closed: (code) => resolve(code),
+        },
+      );
+    });
+    expect(closed).toBe(1006);
+  } finally {
+    vi.restoreAllMocks();
+    server.close();
+  }
+  expect(received).not.toContain("for the next connection");
 });
