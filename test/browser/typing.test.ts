@@ -39,10 +39,10 @@ async function betweenRenewals({ page }: Tab): Promise<{ begin(): Promise<void>;
   let isBroken = false;
   const underWay = new Set<Request>();
   await page.route(`**${RENEWAL}`, async (route, request) => {
-    await until("the end of the break", () => !isBroken);
+    // The page tries again.
+    if (isBroken) return route.abort("connectionreset");
     underWay.add(request);
-    // The page may have gone.
-    await route.continue().catch(() => underWay.delete(request));
+    await route.continue();
   });
   // The page does not read the answer's body: the request never finishes.
   page.on("response", (response) => void underWay.delete(response.request()));

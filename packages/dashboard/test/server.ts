@@ -253,6 +253,9 @@ export class PageServer {
     } else if (pathname === "/api/tickets") {
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify({ ticket: "a.fresh" }));
+    } else if (pathname === "/api/sandboxes") {
+      response.setHeader("Content-Type", "application/json");
+      response.end(JSON.stringify({ sandboxes: [] }));
     } else if (pathname.startsWith("/api/sandboxes/")) void this.#answerSharing(pathname, request, response);
     else if (pathname === "/logout" && request.method === "POST") {
       this.user = undefined;
@@ -283,6 +286,8 @@ export class PageServer {
       this.ended.push(session);
       say(204, {});
     } else if (pathname === "/api/sandboxes/default/sessions") say(200, { sessions: this.listed });
+    // There is nothing to show.
+    else if (/\/(?:screen|output)$/.test(pathname)) say(204, {});
     else if (path === undefined || !this.scopes.includes("sandbox:exec"))
       say(403, { message: "needs the scope sandbox:exec" });
     else if (request.method === "POST") {

@@ -56,8 +56,10 @@ export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>
     await tab.page.reload();
     await tab.page.getByRole("link", { name: "Log in" }).waitFor();
     browser.link.cut();
-    await tab.page.context().setOffline(true);
     await tab.page.reload();
+    await tab.page.getByRole("heading", { name: "Cannot reach the server" }).waitFor();
+    // Not before: a page that loads on a busy machine may take the browser to be online again.
+    await tab.page.context().setOffline(true);
     await tab.page.getByRole("heading", { name: "Offline" }).waitFor();
     await see("the page without a network", tab);
     // What could not be reached is what this is about.

@@ -173,7 +173,6 @@ describe("with one pane", () => {
       "Colours: high contrast",
     ]);
     await page.page.keyboard.press("Escape");
-    page.problems.length = 0;
   });
 
   test("a person's own keys: given on the sheet, refused with a reason, told of another command, kept, and reset", async () => {
@@ -226,7 +225,5 @@ describe("with one pane", () => {
     await sheet.getByRole("button", { name: "Search the output: Ctrl+Shift+F; change" }).waitFor();
     await sheet.getByRole("button", { name: "Split right: use the usual keys again" }).click();
     await sheet.getByRole("button", { name: "Split right: Ctrl+Shift+D; change" }).waitFor();
-    // The list asked for the screens of sessions that this server has none of.
-    page.problems.length = 0;
   });
 });

@@ -111,8 +111,6 @@ test("equal names are numbered, and are the same on tab, pane, menu and list; th
   const listed = page.page.getByRole("option").filter({ hasText: "bash" }).locator(".sbx-palette-name");
   await expect.poll(async () => (await listed.allTextContents()).sort()).toEqual(["src", "src 2", "src 3", "~"]);
   expect(await page.page.locator("main").innerText()).not.toMatch(/web-[a-z1-9]{8}/);
-  // The server has no screens.
-  page.problems.length = 0;
 });
 
 test("of many tabs each shows what tells it from the others, and its number; a double click names one in its place", async () => {

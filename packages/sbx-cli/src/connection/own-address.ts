@@ -11,10 +11,10 @@ const LOOK_MS = 200;
 export function watchOwnAddress({ localAddress }: Pick<Socket, "localAddress">): () => boolean {
   // Not every usable address is listed: 127.0.0.2 is not.
   if (!isOwn(localAddress)) return () => false;
-  let lookedAtMs = performance.now();
+  let lookedAtMs = Date.now();
   return () => {
-    const nowMs = performance.now();
-    if (nowMs - lookedAtMs < LOOK_MS) return false;
+    const nowMs = Date.now();
+    if (Math.abs(nowMs - lookedAtMs) < LOOK_MS) return false;
     lookedAtMs = nowMs;
     return !isOwn(localAddress);
   };

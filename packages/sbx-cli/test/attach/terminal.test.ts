@@ -407,8 +407,8 @@ describe("terminal queries", () => {
 
 describe("what is not wholly a terminal gets pipes", () => {
   test("output to a pipe", async () => {
-    terminal.runCli(`${server.url} -- sh -c 'test -t 1 || echo no terminal' | cat`);
-    await terminal.shows(/^no terminal$/m);
+    terminal.runCli(`${server.url} -- sh -c 'test -t 1 || echo no terminal' | cat; echo it is over`);
+    await terminal.shows(/^no terminal\nit is over$/m);
     expect(server.queries.map((query) => query.get("tty"))).toEqual(["0"]);
   });
 

@@ -58,7 +58,7 @@ test("where this machine gives up the address of a connection, the next message 
   server.on("connection", (socket) => void socket.on("message", (message) => void received.push(String(message))));
   const url = new URL(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/attach`);
   const here = vi.spyOn(os, "networkInterfaces");
-  const clock = vi.spyOn(performance, "now");
+  const clock = vi.spyOn(Date, "now");
   const nothing = () => undefined;
   const events = { text: nothing, binary: nothing, gone: nothing };
   try {
@@ -68,12 +68,12 @@ test("where this machine gives up the address of a connection, the next message 
         {
           ...events,
           open: () => {
-            clock.mockReturnValue(1e9);
+            clock.mockReturnValue(1e12);
             opened.send("kept");
             here.mockReturnValue({ lo: [] });
             // Too soon to look again.
             opened.send("kept too");
-            clock.mockReturnValue(1e9 + 200);
+            clock.mockReturnValue(1e12 + 200);
             opened.send("for the next connection");
           },
           closed: (code) => resolve(code),
