@@ -93,7 +93,8 @@ export const transferWalks = (browser: Fixture): Readonly<Record<string, Walk>> 
     await drag(tab, "dragover", "drop");
     await tab.page.getByText(/^Not uploaded/).waitFor();
     await see("an upload that failed", tab);
-    await tab.run("cd -; clear");
+    await tab.run("cd - && clear; echo back");
+    await tab.shows("back");
     await tab.prompt();
     transfers.areHeld = true;
     await offer();
