@@ -56,6 +56,7 @@ test("a shell is typed into, follows the window's size, and comes back with its 
   expect(lines).toContain("1");
   await tab.page.reload();
   await tab.state("attached");
+  await tab.shows("300");
   await tab.prompt();
   expect(await tab.lines()).toEqual(lines);
   await tab.run("echo still $$");

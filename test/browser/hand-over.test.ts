@@ -6,6 +6,9 @@ import { keyboardSays, setUpParty, tells, whoIsHere } from "./support/party.ts";
 
 const { first, page, commandLine } = setUpParty();
 
+/** The longest wait that a call may ask for. */
+const LONG_MS = 3_600_000;
+
 test("K2d, K9: a program is marked, says what it typed, and gives its keyboard up to one key", async () => {
   const sandbox = fresh("agent");
   const ann = await first(sandbox, "Ann", "&mode=exclusive");
@@ -16,6 +19,7 @@ test("K2d, K9: a program is marked, says what it typed, and gives its keyboard u
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
   await ann.button("Release");
+  await keyboardSays(ann, "The keyboard is free");
   expect((await ask("keyboard", { do: "request" })).body).toMatchObject({ mine: true });
   await tells(ann, "has the keyboard");
   expect((await ask("input", { text: "echo by the agent", enter: true })).status).toBe(200);
@@ -30,7 +34,7 @@ test("K2d, K9: a program is marked, says what it typed, and gives its keyboard u
   const refused = await ask("input", { text: "echo not this", enter: true });
   const holder = await ann.page.locator('.sbx-person[data-you="true"]').getAttribute("data-id");
   expect(refused).toMatchObject({ status: 409, body: { error: "not_stdin_holder", holder } });
-  const back = ask("wait", { until: { keyboard: true }, timeoutMs: 60_000 });
+  const back = ask("wait", { until: { keyboard: true }, timeoutMs: LONG_MS });
   await ann.run("echo by ann");
   await ann.shows("by ann");
 
@@ -62,7 +66,7 @@ test("K12 to K14: a program asks, a person takes the keyboard by keys, types a s
   await ask("input", { text: "cat; read -rs P; echo length $(printf %s $P | wc -c)", enter: true });
   const reason = "The passphrase of the key";
   const asked = await ask("keyboard", { do: "ask", reason, secret: true });
-  const answered = ask("wait", { until: { ask: asked.ask }, timeoutMs: 60_000 });
+  const answered = ask("wait", { until: { ask: asked.ask }, timeoutMs: LONG_MS });
   await tells(ann, `api asks for you: ${reason}`);
   const notice = ann.page.getByRole("region", { name: `api asks for you: ${reason}` });
   await notice.getByText("only its length will be recorded").waitFor();
@@ -72,19 +76,20 @@ test("K12 to K14: a program asks, a person takes the keyboard by keys, types a s
   // cat has its echo on, and that is said; the shell's own prompt for a secret has it off.
   await notice.getByRole("status").getByText("The terminal shows what you type, and that is kept.").waitFor();
   await bob.page.getByText("Ann has the keyboard for it").waitFor();
-  expect(await bob.data("read-only")).toBe("true");
+  await bob.waitForData("read-only", "true");
   await ann.page.getByRole("button", { name: /^Secret/, pressed: true }).waitFor();
   await ann.page.keyboard.press("Control+d");
   await expect.poll(() => notice.getByRole("status").textContent()).toBe("");
   await ann.page.keyboard.type("geheim\n");
   await ann.shows("length 6");
   await ann.page.keyboard.press("Control+Shift+P");
+  await ann.page.getByRole("dialog").waitFor();
   await ann.page.keyboard.type("give the keyboard back");
   await ann.page.keyboard.press("Enter");
   expect(await answered).toMatchObject({ outcome: "met", answer: "done" });
   await notice.waitFor({ state: "detached" });
   await tells(ann, "api asks no more");
-  expect(await bob.data("read-only")).toBe("false");
+  await bob.waitForData("read-only", "false");
   const again = await ask("keyboard", { do: "ask", reason: "Continue? [y/N]" });
   await bob.page.getByRole("button", { name: "Decline" }).click();
   expect(await ask("wait", { until: { ask: again.ask } })).toMatchObject({ answer: "declined" });

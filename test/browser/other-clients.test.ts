@@ -71,6 +71,7 @@ test("SandboxAddon types, resizes, comes back after cuts, and shares the session
   await tab.prompt();
   const rows = await tab.rows();
   await cutAndBack(tab, 1);
+  await tab.shows("red");
   await tab.prompt();
   expect(await tab.rows()).toEqual(rows);
   await tab.run("echo $kept here");

@@ -27,7 +27,7 @@ test("L11b: pages and a command line see people come and go in the same colours,
   await tells(desk, "Bob joined");
   const cli = await commandLine(sandbox, "Cli", "--status");
   await cli.shows(/^sbx-stdio: 3 here: Ann, Bob, Cli \(you\); everyone but viewers may type; connected$/);
-  await tells(bob, "Cli joined");
+  for (const one of [desk, bob]) await tells(one, "Cli joined");
   expect(await whoIsHere(desk)).toEqual(["Ann, you", "Bob", "Cli"]);
   expect(await whoIsHere(bob)).toEqual(["Ann", "Bob, you", "Cli"]);
   await keyboardSays(bob, "Everyone may type");
@@ -209,7 +209,7 @@ test("K15: what a viewer types, resizes or signals reaches nobody, until somebod
   await cleo.type("exit");
   await tells(cleo, "Read only: You are a viewer");
   await ann.run("echo typed by ann");
-  await cleo.shows("typed by ann");
+  for (const one of [ann, cleo]) await one.shows("typed by ann");
   expect((await ann.lines()).filter((line) => line.startsWith(`${PROMPT} `))).toEqual([
     `${PROMPT} echo still here`,
     `${PROMPT} echo typed by cleo`,

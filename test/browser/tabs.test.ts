@@ -15,7 +15,7 @@ import {
   tabSessions,
   typed,
 } from "./support/panes.ts";
-import type { Tab } from "./support/tab.ts";
+import { enter, type Tab } from "./support/tab.ts";
 
 const browser = setUpBrowser();
 
@@ -72,18 +72,24 @@ test("a page is divided by a key: shells typed into apart, dividers that move, a
   await tab.page.keyboard.press("Escape");
   await tab.page.keyboard.press("Alt+Shift+ArrowLeft");
   await hasFocus(tab, "one");
-  await typed(tab, "clear; tput cols", String(await cols()));
+  // Each of the three keys resized it.
+  await enter(tab.page, "clear; while sleep 0.1; do tput cols; done");
+  await expect.poll(async () => (await tab.rows()).includes(String(await cols()))).toBe(true);
+  await tab.page.keyboard.press("Control+C");
 
   // A closed pane leaves its session, and nothing holds its terminal any longer.
+  const full = await size("rows");
   await tab.page.keyboard.press("Control+Shift+E");
   const third = await focused(tab, 3);
-  const half = await size("rows");
+  await expect.poll(() => size("rows")).toBeLessThan(full);
   await tab.page.keyboard.press("Control+Shift+X");
   await expect.poll(() => seen(tab)).toEqual(["one", second]);
   await hasFocus(tab, "one");
-  await expect.poll(() => size("rows")).toBeGreaterThan(half);
+  await expect.poll(() => size("rows")).toBe(full);
   const path = `${new URL(tab.page.url()).origin}/api/sandboxes/${sandbox}/sessions/${third}`;
-  expect(await (await profile.request.get(path)).json()).toMatchObject({ state: "running", clients: 0 });
+  await expect
+    .poll(async () => (await profile.request.get(path)).json())
+    .toMatchObject({ state: "running", clients: 0 });
   await tab.page.keyboard.press("Alt+Shift+ArrowRight");
   await hasFocus(tab, second);
   await tab.page.keyboard.press("Control+Shift+X");

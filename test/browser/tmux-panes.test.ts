@@ -134,7 +134,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await page.keyboard.press("Alt+Shift+ArrowLeft");
   await inPane(tab, "%0", "echo went-$((40+2))");
   await shows(tab, "%0", /^went-42$/);
-  expect(tmux.run("display-message", "-p", "#{pane_id}").trim()).toBe("%0");
+  await expect.poll(() => tmux.run("display-message", "-p", "#{pane_id}").trim()).toBe("%0");
   await press(/^Swap with/);
   await expect.poll(order).toEqual(["%1", "%0", "%2"]);
   await agree(tab, tmux);

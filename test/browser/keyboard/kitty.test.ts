@@ -22,6 +22,7 @@ test("39: sixty keys send what they did, and with flags what the specification s
   await program.before("\x1b[?u", "\x1b[?31u");
   await tab.page.reload();
   await tab.state("attached");
+  await program.before("\x1b[?u", "\x1b[?31u");
   await pressAll(tab, program, 31);
   await program.before("\x1b[?1049h\x1b[?u", "\x1b[?31u");
   await program.before("\x1b[?1049l\x1b[?1049l\x1b[?u", "\x1b[?1u");
@@ -41,5 +42,6 @@ test("39: sixty keys send what they did, and with flags what the specification s
   const other = await browser.open(await browser.freshMember(), address);
   await other.state("attached");
   await tab.page.close();
+  await other.waitForData("people", 1);
   await pressAll(other, program, 9, SOME_KEYS);
 });

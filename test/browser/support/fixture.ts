@@ -199,10 +199,10 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
       // A test may have left a program that reads.
       await tab.type("");
       await tab.page.keyboard.press("Control+C");
-      await tab.run(`stty sane; cd ~/test-${folders} && clear`);
-      // The old prompt looks the same, below a "^C": a file that is dropped there goes to the old folder.
-      await expect.poll(async () => (await tab.lines()).join("").trim()).toBe("$");
-      await tab.prompt();
+      // The old prompt looks the same: a file that is dropped there goes to the old folder.
+      await tab.run(`stty sane; cd ~/test-${folders} && clear && echo in test-${folders}`);
+      await tab.shows(`in test-${folders}`);
+      await tab.clear();
       return { tab, directory };
     },
     async again(tab) {

@@ -29,6 +29,7 @@ export async function focused(tab: Tab, count: number): Promise<string> {
 export async function newTab(tab: Tab): Promise<string> {
   const before = await tab.page.locator('.sbx-pane[data-focus="true"]').getAttribute("data-pane");
   await tab.page.keyboard.press("Control+Shift+P");
+  await tab.page.getByRole("dialog").waitFor();
   await tab.page.keyboard.type(">new session in a tab\n");
   await tab.page.locator(`.sbx-pane[data-focus="true"]:not([data-pane="${before}"])`).waitFor();
   const session = await focused(tab, 1);

@@ -2,6 +2,7 @@
 // own buffer through ?debug=1, so that it doesn't matter how the screen is drawn.
 import type { Terminal } from "@xterm/xterm";
 import type { Page } from "playwright-core";
+import { expect } from "vitest";
 import type { BrowserConnection } from "../../../packages/dashboard/src/connection/browser-connection.ts";
 import { NOW_AND_THEN, TerminalPage } from "../../../packages/dashboard/test/browser.ts";
 
@@ -129,6 +130,13 @@ export class Tab extends TerminalPage {
   async run(command: string): Promise<void> {
     await this.type("");
     await enter(this.page, command);
+  }
+
+  /** Clears what is there, which is more than a prompt: that looks like the one that follows. */
+  async clear(): Promise<void> {
+    await this.run("clear");
+    await expect.poll(() => this.lines()).toEqual([PROMPT]);
+    await this.prompt();
   }
 
   async #sayWhatIsShown(wanted: string, error: unknown): Promise<never> {

@@ -39,6 +39,8 @@ export async function goTo(tab: Tab, id: string): Promise<boolean> {
 /** Types a command into the pane that has the focus, once it is this one. */
 export async function inPane(tab: Tab, id: string, command: string): Promise<void> {
   await expect.poll(() => pane(tab, id).locator(".xterm-helper-textarea:focus").count()).toBe(1);
+  // dash draws no line again that was typed before its prompt.
+  await expect.poll(() => rowsOf(tab, id)).toContainEqual(expect.stringMatching(/[$#]$/));
   await enter(tab.page, command);
 }
 

@@ -146,6 +146,7 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await see("two panes", tab);
     await paneOf(tab, second).locator(".xterm-helper-textarea").press("Control+Shift+X");
     await focused(tab, 1);
+    await tab.keepUndo();
     await tab.page.getByRole("tab", { name: "main" }).focus();
     await tab.page.keyboard.press("Delete");
     await tab.page.getByRole("heading", { name: "No open sessions" }).last().waitFor();

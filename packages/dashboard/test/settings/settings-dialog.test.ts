@@ -55,6 +55,7 @@ test("a scheme, a size and a theme are there at once, on other pages too, and af
 
   await page.page.getByRole("button", { name: "Close" }).click();
   await page.page.keyboard.press("Control+Shift+P");
+  await page.page.getByRole("dialog").waitFor();
   await page.page.keyboard.type("Dracula\n");
   await expect.poll(() => paper(page)).toBe("rgb(40, 42, 54)");
 });
@@ -135,6 +136,8 @@ test("a choice is kept at once, of a browser that dies, too; the next ones withi
   await page.page.reload();
   await expect.poll(kept).toBe("underline");
   await page.button("Settings");
+  // Nothing of the page is loaded by a service worker that is kept busy.
+  await cursor.waitFor();
   // The service worker's process dies with the page's, and with it each request that still waits there.
   const isControlled = () => page.page.evaluate(() => navigator.serviceWorker.controller?.state === "activated");
   await expect.poll(isControlled).toBe(true);
@@ -153,7 +156,9 @@ test("a choice that did not reach the server is there after a reload, reaches it
   const page = await settings();
   const path = "**/api/preferences";
   await page.page.route(path, (route) => (route.request().method() === "PUT" ? route.abort() : route.continue()));
+  const failed = page.page.waitForEvent("requestfailed");
   await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");
+  await failed;
   await page.page.unroute(path);
   browser.server.preferences = { cursorStyle: "underline" };
   await page.page.reload();

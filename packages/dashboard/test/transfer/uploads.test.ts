@@ -45,7 +45,7 @@ describe("files that are dropped", () => {
     await told.getByText("2 files uploaded. README.md was taken: it is README-2.md.", { exact: true }).waitFor();
     await told.getByRole("button", { name: "Dismiss" }).click();
     expect(await told.count()).toBe(0);
-    expect(browser.server.process("main").typed).toBe("/w/README-2.md /w/other ");
+    await expect.poll(() => browser.server.process("main").typed).toBe("/w/README-2.md /w/other ");
   });
 
   test("are chosen as well: by a button, with the keyboard alone", async () => {

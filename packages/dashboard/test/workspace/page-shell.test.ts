@@ -53,7 +53,8 @@ test("hints name a person's own keys, and no command without any", async () => {
   await page.page
     .getByText("In the shell, Alt+Shift+P lists sessions and commands, Ctrl+Shift+/ shows all keys.")
     .waitFor();
-  browser.server.process("main").print("line\r\n".repeat(200));
+  browser.server.process("main").print(`${"line\r\n".repeat(200)}end`);
+  await page.shows("end");
   await page.type("");
   await page.page.keyboard.press("Shift+PageUp");
   await page.page.getByTitle("Scroll to the newest line (Alt+Shift+B)").waitFor();

@@ -77,6 +77,7 @@ test("the files panel has the focus when it opens, Escape leads back, and an ope
     () => files.press("Enter"),
     async () => {
       await page.page.keyboard.press("Control+Shift+P");
+      await page.page.getByRole("dialog").waitFor();
       await page.page.keyboard.type(">show or hide files");
       await page.page.keyboard.press("Enter");
     },
