@@ -153,6 +153,6 @@ test("an alarm that was set before workerd was killed goes off after its restart
 test("a warning and an error are marked in what workerd prints", async () => {
   const { ask, printed } = await startWorkerd();
   await ask("/log");
-  await vi.waitUntil(() => printed().length >= 4);
+  await vi.waitUntil(() => printed().length >= 4, { timeout: 240_000 });
   expect(printed()).toEqual(["", "[ERROR] a line of error", "[WARNING] a line of warn", "a line of log"]);
 });

@@ -32,6 +32,7 @@ test("a guest that floods with messages or with keys is closed with 1008, the dr
   const ids = await Promise.all([talker, typist].map(async (one) => ((await one.hello()).you as { id: string }).id));
   const secret = "hunter2".repeat(500);
   for (let i = 0; i < 5_000; i += 1) talker.say({ type: "resize", cols: 80 + (i % 50), rows: 24 });
+  const began = performance.now();
   for (let i = 0; i < 200; i += 1) typist.type(secret);
   const ends = await Promise.all([talker.end(), typist.end()]);
   expect(ends.map(({ code, bye }) => [code, bye?.reason, bye?.retry])).toEqual([
@@ -47,8 +48,9 @@ test("a guest that floods with messages or with keys is closed with 1008, the dr
   expect([text.length < 10_000, text.includes("hunter2"), text.includes("sha256")]).toEqual([true, false, false]);
   const lengths = theirs.flatMap(({ type, length }) => (type === "input" ? [Number(length)] : []));
   const refused = lengths.reduce((sum, length) => sum + length, 0);
-  // As much as the budget is, and the frame that went beyond it.
-  expect([lengths.length, refused >= 262_144, refused < 2 * 262_144]).toEqual([2, true, true]);
+  // As much as the budget is, what each second adds to it, and the frame that went beyond it.
+  const most = 2 * 262_144 + (65_536 * (performance.now() - began)) / 1000;
+  expect([lengths.length, refused >= 262_144, refused < most]).toEqual([2, true, true]);
 });
 
 test("a guest that comes back without end is put on record ten times of each, and then counted", async () => {
@@ -65,5 +67,6 @@ test("a guest that comes back without end is put on record ten times of each, an
   const theirs = (await auditOf(who, session)).filter(({ client }) => client === you.id);
   const attached = theirs.filter(({ type }) => type === "attach");
   expect(attached.reduce((sum, { times }) => sum + Number(times ?? 1), 0)).toBe(15);
-  expect(attached).toHaveLength(11);
+  // One more for each ten seconds that it took.
+  expect([attached.length >= 11, attached.length < 15]).toEqual([true, true]);
 });

@@ -362,9 +362,10 @@ describe("its end", () => {
       response.writeHead(200, { "Content-Type": "text/event-stream" }).write("data: 1\n\n");
     const stream = await openHost(`${preview.origin}/events`, { headers: { Cookie: preview.cookie } });
     const cut = once(stream, "error");
+    const end = ended(socket);
     const out = await api(undefined, "/logout", { method: "POST", headers: { ...headers, Origin: system.origin } });
     expect(out.status).toBe(204);
-    expect(await ended(socket)).toBe(4401);
+    expect(await end).toBe(4401);
     await cut;
     // Nor does the runtime log it as a fault of ours.
     expect(readFileSync(join(system.dir, "logs/worker.log"), "utf8")).not.toContain("the preview's time is over");
@@ -376,10 +377,11 @@ describe("its end", () => {
     const { preview } = await looking({ org, sub, token });
     const socket = preview.socket("/");
     await once(socket, "open");
+    const end = ended(socket);
     const admin = await person({ org, scope: "sandbox:admin" });
     expect((await post(admin, "/api/revocations", { sub })).status).toBe(204);
     // It was told: it would ask again by itself only half a minute later.
-    expect(await within("its end", ended(socket))).toBe(4401);
+    expect(await within("its end", end)).toBe(4401);
     await expect.poll(async () => (await preview.ask("/")).status).toBe(401);
     const records = await recordsAt(`${system.origin}/api/audit`, admin.token);
     expect(records.find(({ type }) => type === "preview")).toMatchObject({

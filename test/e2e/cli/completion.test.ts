@@ -61,7 +61,9 @@ describe.each(["bash", "zsh", "fish"] as const)("in %s", (shell) => {
     // The next line begins with nothing on it.
     terminal.type("", "C-c");
     await terminal.endsWith(line(""));
-    terminal.type("clear", "Enter");
+    // The prompt before looks like the one after.
+    terminal.type("clear; echo cleared", "Enter");
+    await terminal.shows(/^cleared$/m);
     await terminal.endsWith(line(""));
   });
 

@@ -1,7 +1,7 @@
 // `run` prints all of a command's output, or says that it could not; and lives on over the Worker's death.
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { exitCode, runCli, startCli, textOf } from "../support/clients/cli.ts";
+import { exitCode, runCli, startCli, textOf, withoutWords } from "../support/clients/cli.ts";
 import { api, type Person, person, restartBridge, restartWorker } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
@@ -10,7 +10,7 @@ const run = (who: Person, words: readonly string[], input = "") => runCli(who, w
 function started(who: Person, words: readonly string[]) {
   const child = startCli(who, words, "run");
   child.stdin.end();
-  return { child, code: exitCode(child), stderr: textOf(child.stderr) };
+  return { child, code: exitCode(child), stderr: textOf(child.stderr).then(withoutWords) };
 }
 
 function running(who: Person, words: readonly string[]) {
@@ -121,7 +121,7 @@ test("the bridge's death is told as soon as it is known, behind all that had com
 test("with --wait it prints what is there, and leaves the process to run on with nobody attached", async () => {
   const who = await person();
   const script = "echo first; read x; seq 300000; echo last; read y";
-  const made = await run(who, ["--stdin-open", "--session", "on", "--wait", "500ms", "--", "sh", "-c", script]);
+  const made = await run(who, ["--stdin-open", "--session", "on", "--wait", "3s", "--", "sh", "-c", script]);
   expect(made).toEqual({
     code: 124,
     stdout: "first\n",

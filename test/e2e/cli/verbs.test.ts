@@ -121,7 +121,7 @@ test("screen, commands and signal of a shell", async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ cols: 80, rows: 24 });
   const listed = await until("the command", async () => {
     const { stdout } = await verb(who, "commands", ["--session", session]);
-    return /echo/.test(stdout) ? stdout : undefined;
+    return / 0 .*echo/.test(stdout) ? stdout : undefined;
   });
   expect(listed).toMatch(/^STARTED +EXIT +OUTPUT +COMMAND\n\S+ +0 +\d+-\d+ +echo \$\(\(40 \+ 2\)\)\n$/);
   expect(await verb(who, "signal", ["--session", session, "--signal", "SIGHUP"])).toMatchObject({

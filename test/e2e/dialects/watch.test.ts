@@ -2,7 +2,7 @@
 // with which codes it ends.
 import { expect, test } from "vitest";
 import { type AlisEvent, readAlis } from "../../../packages/sandbox-stdio/test/support/read-alis.ts";
-import { connect } from "../support/clients/client.ts";
+import { attached, connect } from "../support/clients/client.ts";
 import { type ForeignClient, foreign, foreignRefused } from "../support/clients/foreign-client.ts";
 import { loginCookie } from "../support/clients/login.ts";
 import { api, fresh, type Person, person, restartBridge, system } from "../support/system/system.ts";
@@ -202,7 +202,6 @@ test("G7: a process that is lost: 4004; and 4009 for a link to it once another h
   expect(await client.end()).toEqual({ code: 4004, reason: "process lost" });
   await creator.end();
   const attempt = `${fresh("life").replace("-", "")}.0`;
-  const next = await connect(alice, { session, cmd: "cat", tty: 1, ended: "replace", attempt });
-  await next.hello();
+  await attached(alice, { session, cmd: "cat", tty: 1, ended: "replace", attempt });
   expect((await (await watch(undefined, session, `?ticket=${ticket}`)).end()).code).toBe(4009);
 });

@@ -18,7 +18,7 @@ test("M2: initialize starts one process in NAME-RANDOM; DELETE ends it, and then
   const at = new Programs(mcp.who, mcp.sandbox);
   expect((await at.describe(mcp.session)).body).toMatchObject({ state: "running", session: `server-${mcp.sessionId}` });
   expect(await mcp.end()).toBe(204);
-  await until("the process's end", async () => !(await isAliveIn(mcp.who, pid, mcp.sandbox)), 4_000);
+  await until("the process's end", async () => !(await isAliveIn(mcp.who, pid, mcp.sandbox)));
   expect(await isAliveIn(mcp.who, otherPid, mcp.sandbox)).toBe(true);
   expect((await mcp.request("echo")).status).toBe(404);
   expect((await mcp.listen()).status).toBe(404);

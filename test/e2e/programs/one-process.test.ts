@@ -59,6 +59,7 @@ test("U4: input that a process does not read in time goes on with the repeated c
   const at = await programs();
   const process = { cmd: "sh", args: ["-c", "echo deaf; while [ ! -e go ]; do sleep 0.05; done; sha256sum; rm go"] };
   await at.put("s", process);
+  expect((await at.wait("s", { until: { text: "deaf" }, from: 0 })).body.outcome).toBe("met");
   const body = { ...process, session: "s", stdin: "0123456789abcde\n".repeat(40_000) };
   expect((await at.run({ ...body, waitMs: 300 })).body).toMatchObject({ state: "running", output: "deaf\n" });
   await at.run({ cmd: "touch", args: ["go"] });

@@ -87,7 +87,7 @@ test("P4: it runs on for keepSeconds with nobody attached, and leaves the list k
     cmd: "sh",
     args: ["-c", "yes | head -c 4000000; cat"],
     keepSeconds: 1,
-    keepExitedSeconds: 1,
+    keepExitedSeconds: 5,
   });
   // Nothing holds it up although nobody has ever attached, and a call under way counts as attached.
   const waited = await at.wait("short", { until: { idleMs: 1500 }, timeoutMs: 60_000 });

@@ -121,7 +121,7 @@ test("W7: a reader that stops holds the process back, and nothing is lost", asyn
 });
 
 test("F1: a write waits while the process does not read, and a signal gets through meanwhile", async () => {
-  const script = "trap : USR1; echo ready; sleep 1000 & wait $!; kill $!; wc -c";
+  const script = 'trap go=1 USR1; echo ready; while [ -z "$go" ]; do sleep 0.05; done; wc -c';
   const connection = attach(await person(), sh(script));
   const reader = connection.stdout.getReader();
   expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe("ready\n");

@@ -1,7 +1,7 @@
 // What is left of a process whose container died (X7): readable by everybody, and never replaced without being asked.
 import { expect, test } from "vitest";
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
-import { connect } from "../support/clients/client.ts";
+import { attached, connect } from "../support/clients/client.ts";
 import { foreign } from "../support/clients/foreign-client.ts";
 import { api, fresh, person, restartBridge, sessionsInBridge, system } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
@@ -33,7 +33,7 @@ test("X7: a new client gets what is left of a lost process, and bye 4404; no pro
   const { who, session, incarnation, text } = await lostTerminal("printf 'last words'; cat", "words");
   await restartBridge();
   for (const query of [{}, { ended: "read" }, { role: "viewer" }]) {
-    const client = await connect(who, { session, ...query });
+    const client = await attached(who, { session, ...query });
     expect(await client.hello()).toMatchObject({ incarnation, offset: 0, live: text.length });
     expect(await client.end()).toEqual({ exit: undefined, bye: LOST, code: 4404, reason: "process lost" });
     expect(client.text()).toBe(text);

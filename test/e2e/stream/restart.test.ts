@@ -2,7 +2,7 @@
 
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../../../packages/local/src/base/random.ts";
-import { connect, type Message, refusedSocket } from "../support/clients/client.ts";
+import { attached, connect, type Message, refusedSocket } from "../support/clients/client.ts";
 import { exitedSession, expectReadable } from "../support/clients/exited-session.ts";
 import { type ResumedRun, runResuming } from "../support/clients/resuming-client.ts";
 import {
@@ -172,7 +172,7 @@ describe("the bridge is killed", () => {
     expect(await client.end()).toEqual({ exit: undefined, bye: lost, code: 4404, reason: "process lost" });
     expect((await plain.end()).code).toBe(4404);
     expect(await refusedSocket(who, { session, resume: String(resume) })).toMatchObject({ bye: lost });
-    const next = await connect(who, {
+    const next = await attached(who, {
       session,
       cmd: "cat",
       ended: "replace",

@@ -47,6 +47,8 @@ describe("a run of refusals", () => {
 describe("10,000 keys of a viewer", () => {
   test("are two records by their length, and what they counted is known to the object's next life", () =>
     withAudit(async (audit, records, trail) => {
+      // A run lasts for ten seconds.
+      vi.useFakeTimers({ toFake: ["Date"] });
       for (let i = 0; i < 10_000; i += 1) {
         audit.input(VIEWER, i, i, KEY, "refused");
         audit.note({ type: "refused", error: "not_stdin_holder", message: "not stdin holder" }, "v");

@@ -1,7 +1,7 @@
 // The command line between pipes: every byte of input and output, each stream by itself, and real ends.
 
 import { createHash } from "node:crypto";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Random } from "../../../local/src/base/random.ts";
@@ -98,7 +98,9 @@ describe("bytes", () => {
 
 describe("input that nobody takes", () => {
   test("a process that has closed its input: whoever writes to ours is told, and the process goes on", async () => {
-    const child = startCli([server.url, "--", "sh", "-c", "exec 0<&-; echo closed; sleep 0.5; echo done"]);
+    const go = join(scratch(), "go");
+    const script = `exec 0<&-; echo closed; until [ -e ${go} ]; do sleep 0.05; done; echo done`;
+    const child = startCli([server.url, "--", "sh", "-c", script]);
     const result = collect(child);
     const broken = new Promise<Error>((resolve) => child.stdin?.once("error", resolve));
     await until(
@@ -108,6 +110,7 @@ describe("input that nobody takes", () => {
     const timer = setInterval(() => child.stdin?.write("more\n"), 20);
     expect(await broken).toMatchObject({ code: "EPIPE" });
     clearInterval(timer);
+    writeFileSync(go, "");
     expect(await result).toEqual({ code: 0, signal: null, stdout: "closed\ndone\n", stderr: "" });
   });
 

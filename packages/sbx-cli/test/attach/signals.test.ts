@@ -72,10 +72,8 @@ describe("signals", () => {
   async function started(...words: string[]) {
     const child = startCli([server.url, ...words]);
     const result = collect(child);
-    await until(
-      () => ([...server.hosts.values()].at(-1)?.session.log.endOffset ?? 0) > 0,
-      () => "no output",
-    );
+    // Before it is attached a signal is for itself.
+    await once(child.stdout ?? child, "data");
     return { child, result };
   }
 

@@ -2,7 +2,7 @@
 // tests. It keeps all that it received, and waits for what is still to come.
 import WebSocket from "ws";
 import { type Person, system } from "../system/system.ts";
-import { LIMIT_MS } from "../system/wait.ts";
+import { LIMIT_MS, until } from "../system/wait.ts";
 import { Arrivals } from "./arrivals.ts";
 
 /** A control message, as it came. */
@@ -59,6 +59,15 @@ const open = new Set<TestClient>();
 /** Ends what a test left connected, as a lost network would. */
 export function dropClients(): void {
   for (const client of open) client.drop();
+}
+
+/** Attaches once a bridge that is just back is reached: who is told that it is not (4503) comes again (R11). */
+export function attached(...place: Parameters<typeof connect>): Promise<TestClient> {
+  return until("the new bridge", async () => {
+    const client = await connect(...place);
+    const failure = await client.hello().then(() => "", String);
+    return !failure.includes("closed with 4503") && client;
+  });
 }
 
 /**

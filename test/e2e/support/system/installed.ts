@@ -7,6 +7,7 @@ import { extname, join } from "node:path";
 import { inject } from "vitest";
 import { childEnv } from "../../../../packages/local/src/base/env.ts";
 import { ROOT } from "../../../../packages/local/src/base/paths.ts";
+import { LIMIT_MS } from "./wait.ts";
 
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -17,7 +18,7 @@ export function run(
   cwd: string,
   env: Record<string, string> = {},
 ): Promise<Ran> {
-  const child = spawn(command, args, { cwd, env: childEnv(env), stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
+  const child = spawn(command, args, { cwd, env: childEnv(env), stdio: ["ignore", "pipe", "pipe"], timeout: LIMIT_MS });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk) => {
     stdout += chunk;
