@@ -5,7 +5,7 @@ import { api, fresh, mint, type Person, person, restartWorker } from "../support
 
 const NOWHERE = { tokenIn: "nowhere" } as const;
 /** For all that a test does before: a busy machine takes its time. */
-const SOON = 10;
+const SOON = 6;
 
 async function revoke(admin: Person, body: object): Promise<number> {
   return (await api(admin, "/api/revocations", { method: "POST", body: JSON.stringify(body) })).status;
@@ -42,7 +42,7 @@ async function shareTicket(who: Person, session: string, body: object): Promise<
   return ((await response.json()) as { ticket: string }).ticket;
 }
 
-describe.concurrent("when its token expires, a connection", () => {
+describe("when its token expires, a connection", () => {
   test("is warned, and ended with 4401; the same person comes back to their place with a fresh token", async () => {
     const alice = await personSoonOut();
     const session = fresh("s");

@@ -2,6 +2,7 @@
 // are `{error, code}`, the words first, where other routes say `{error, message}`.
 
 import type { Context } from "hono";
+import { routePath } from "hono/route";
 import type * as z from "zod";
 import type { CommandEnv } from "../attach/command-policy.ts";
 import type { EntryEnv } from "../attach/entry-limits.ts";
@@ -95,13 +96,13 @@ export async function reworded(response: Response): Promise<Response> {
   return new Response(JSON.stringify({ error, code }), response);
 }
 
-export async function answerFault(error: Error, { req }: { readonly req: { readonly raw: Request } }) {
+export async function answerFault(error: Error, c: Context) {
   if (error instanceof Refused) return error.response;
   if (!(error instanceof AuthFault)) {
     // The cause stays in the log.
-    log.error("a request failed:", error);
+    log.error(`${c.req.method} ${routePath(c, -1)} failed:`, error);
     return refuse(500, "internal", "something went wrong here").response;
   }
-  logRefused(req.raw, error);
+  logRefused(c.req.raw, error);
   return reworded(refusal(error));
 }
