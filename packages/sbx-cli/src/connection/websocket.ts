@@ -74,9 +74,12 @@ export function dial(options: DialOptions, events: SocketEvents): OpenSocket {
   });
   return {
     send: (message) => {
-      // What is sent on the next connection is not lost.
-      if (hasMoved()) socket.terminate();
-      else socket.send(message);
+      // The client sends it again on the next connection.
+      if (!hasMoved()) socket.send(message);
+      else {
+        queueMicrotask(() => events.closed(1006, "this machine's address has changed"));
+        socket.terminate();
+      }
     },
     close: (code) => {
       if (socket.readyState === WebSocket.OPEN) socket.close(code);

@@ -76,11 +76,11 @@ test("where this machine gives up the address of a connection, the next message 
             clock.mockReturnValue(1e12 + 200);
             opened.send("for the next connection");
           },
-          closed: (code) => resolve(code),
+          closed: (...why) => resolve(why),
         },
       );
     });
-    expect(closed).toBe(1006);
+    expect(closed).toEqual([1006, "this machine's address has changed"]);
   } finally {
     vi.restoreAllMocks();
     server.close();
