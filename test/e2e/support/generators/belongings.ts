@@ -298,7 +298,7 @@ export async function search(
     const kind = code === undefined ? String(status) : `${status} ${code}`;
     answers[kind] = (answers[kind] ?? 0) + 1;
     const isUnsupported = status === 501 && /^\/v1\/(sandbox|pool)/.test(ask.target);
-    // Of a process that has just ended there is none to ask, and of one that has just begun no screen.
+    // A process that has just ended can't be asked, and one that has just begun has no screen.
     const isAway = status === 503 && /"error":"[a-z_]+"/.test(body);
     if (status >= 500 && !isUnsupported && !isAway) throw new Error(`Answered ${status}: ${body}`);
     // A refusal names what was asked for: what the asker said they may hear again.
