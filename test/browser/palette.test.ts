@@ -67,6 +67,14 @@ test("finds a session by what it runs, shows its screen live, and opens it; find
   await tab.page.keyboard.press("Escape");
   await hasFocus(tab, "one");
 
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await tab.page.route(/counter\/screen$/, async (route) => {
+    await held;
+    await route.continue();
+  });
   await listed(tab);
   await tab.page.keyboard.type("awk begin");
   await option(tab, "counter")
@@ -77,6 +85,13 @@ test("finds a session by what it runs, shows its screen live, and opens it; find
     .filter({ hasNotText: "attached" })
     .waitFor();
   const screen = dialog(tab).getByRole("img", { name: "Screen of counter" });
+  // A screen that comes later leaves the buttons where they are.
+  const copy = dialog(tab).getByRole("button", { name: "Copy attach command" });
+  const before = await copy.boundingBox();
+  expect(await screen.count()).toBe(0);
+  release();
+  await screen.waitFor();
+  expect(await copy.boundingBox()).toEqual(before);
   const ticks = async () => Number(/tick (\d+)\s*$/.exec((await screen.textContent()) ?? "")?.[1] ?? 0);
   await expect.poll(ticks).toBeGreaterThan(0);
   const first = await ticks();

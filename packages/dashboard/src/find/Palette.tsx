@@ -306,13 +306,6 @@ function SessionPreview(props: SessionPreviewProps) {
   const cols: (CSSProperties & Record<"--cols", number>) | undefined = screen && { "--cols": miniatureCols(screen) };
   return (
     <section className="sbx-preview" aria-label={label}>
-      {screen === undefined ? (
-        <p className="sbx-miniature-none">{words.noScreen}</p>
-      ) : (
-        <div className="sbx-miniature" role="img" aria-label={words.screen(label)} style={cols}>
-          <pre aria-hidden="true">{screen.lines.join("\n")}</pre>
-        </div>
-      )}
       {isNaming ? (
         <NameField
           label={words.nameOf(label)}
@@ -361,6 +354,14 @@ function SessionPreview(props: SessionPreviewProps) {
               {words.end}
             </button>
           ) : null}
+        </div>
+      )}
+      {/* Below the buttons: it comes later, and would move them from under the pointer. */}
+      {screen === undefined ? (
+        <p className="sbx-miniature-none">{words.noScreen}</p>
+      ) : (
+        <div className="sbx-miniature" role="img" aria-label={words.screen(label)} style={cols}>
+          <pre aria-hidden="true">{screen.lines.join("\n")}</pre>
         </div>
       )}
     </section>
