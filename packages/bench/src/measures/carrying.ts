@@ -2,6 +2,7 @@
 // and the least program that does it through the same runtimes.
 
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { scaled } from "../base/numbers.ts";
@@ -27,12 +28,11 @@ export async function carried(subject: Subject, share = 1): Promise<Result> {
     return known; // Each of its sessions has its own server process: those are not counted here.
   }
   if (subject.name === "path floor") {
-    const words = [
-      process.execPath,
-      join(import.meta.dirname, "../subjects/floors/pipes.mjs"),
-      url.replace("http", "ws"),
-    ];
-    return bothWays(subject, (expected) => ({ words: [...words, `${expected}`], env }), bytes);
+    const program = join(import.meta.dirname, "../subjects/floors/pipes.mjs");
+    // An object for each way: one that had a client takes the next for a viewer.
+    const address = () => `${url.replace("http", "ws")}/?name=${randomUUID()}`;
+    const front = (expected: number) => ({ words: [process.execPath, program, address(), `${expected}`], env });
+    return bothWays(subject, front, bytes);
   }
   const { onNode, alone } = await commandLine(subject);
   const front = ({ program, words, env }: typeof onNode) => {
